@@ -1,0 +1,3 @@
+module github.com/nri-compat/nri-compat
+
+go 1.26.0
