@@ -60,10 +60,14 @@ type Entry struct {
 // Hazard is a range of NRI library versions in which using a capability does
 // harm or is lost.
 type Hazard struct {
-	// Versions is the range in words, such as ">=v0.10.0 <v0.12.0".
-	Versions string `json:"versions"`
-	// Effect says what happens.
+	// From is the first version concerned, Before the first one that is not any
+	// more; each is empty where the range is open.
+	From   string `json:"from,omitempty"`
+	Before string `json:"before,omitempty"`
+	// Effect says what happens, and under which condition if not always.
 	Effect string `json:"effect"`
+	// Crash is set if every use of the capability ends the runtime.
+	Crash bool `json:"crash,omitempty"`
 }
 
 var catalogue = sync.OnceValue(func() map[ID]Entry {

@@ -1,0 +1,121 @@
+package inference
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/nri-compat/nri-compat/capability"
+)
+
+// Fit is a run of releases of one line that have everything a plugin requires.
+type Fit struct {
+	Runtime  string
+	Line     string
+	From, To Version
+	// ToNewest is set if To is the newest release of the line in the table.
+	ToNewest bool
+	// With are the settings that must be changed from their defaults, as
+	// "cri.enable_cdi=true"; empty if none.
+	With []string
+}
+
+// Advice tells where a plugin would work.
+type Advice struct {
+	// Fits are the runs of releases that satisfy everything required, by
+	// runtime and release, oldest first.
+	Fits []Fit
+	// Nowhere are the required capabilities that no release of any of the
+	// runtimes has, sorted by name.
+	Nowhere []capability.ID
+}
+
+// Oldest returns the oldest release of a runtime that satisfies everything,
+// one that needs no setting changed if without is set.
+func (a Advice) Oldest(runtime string, without bool) (Fit, bool) {
+	for _, f := range a.Fits {
+		if f.Runtime == runtime && (!without || len(f.With) == 0) {
+			return f, true
+		}
+	}
+	return Fit{}, false
+}
+
+// Advise finds the releases of the given runtimes that satisfy everything that
+// is required. A capability that depends on a setting counts as there, with
+// the setting named.
+func (t *Table) Advise(need capability.Needs, runtimes []string, values Values) Advice {
+	required := slices.DeleteFunc(slices.Clone(need.Requirements), func(r capability.Requirement) bool {
+		return r.Level != capability.Requires
+	})
+	var advice Advice
+	nowhere := map[capability.ID]bool{}
+	for _, r := range required {
+		nowhere[r.Capability] = true
+	}
+	for _, runtime := range runtimes {
+		last := -1 // index of the fit that the previous release of the line extended
+		line := ""
+		for _, rel := range t.rows.Releases {
+			if rel.Runtime != runtime || rel.Version.Prerelease() {
+				continue
+			}
+			if rel.Version.Line() != line {
+				line, last = rel.Version.Line(), -1
+			}
+			with, ok := t.satisfies(required, rel, values, nowhere)
+			switch {
+			case !ok:
+				last = -1
+			case last >= 0 && slices.Equal(advice.Fits[last].With, with):
+				advice.Fits[last].To = rel.Version
+			default:
+				last = len(advice.Fits)
+				advice.Fits = append(advice.Fits, Fit{Runtime: runtime, Line: line, From: rel.Version, To: rel.Version, With: with})
+			}
+		}
+	}
+	for i := range advice.Fits {
+		f := &advice.Fits[i]
+		f.ToNewest = t.isNewest(f.Runtime, f.To)
+	}
+	for id, missing := range nowhere {
+		if missing {
+			advice.Nowhere = append(advice.Nowhere, id)
+		}
+	}
+	slices.SortFunc(advice.Nowhere, func(a, b capability.ID) int { return strings.Compare(a.String(), b.String()) })
+	return advice
+}
+
+// satisfies tells whether a release has everything, and with which settings.
+// It takes what the release has out of nowhere.
+func (t *Table) satisfies(required []capability.Requirement, rel Release, values Values, nowhere map[capability.ID]bool) (with []string, ok bool) {
+	ok = true
+	s := t.Lookup(Runtime{Name: rel.Runtime, Version: rel.Version}, values)
+	for _, r := range required {
+		a := s.Answer(r.Capability)
+		switch a.Status() {
+		case capability.StatusOK:
+			nowhere[r.Capability] = false
+		case capability.StatusConditional:
+			nowhere[r.Capability] = false
+			for _, set := range a.Settings {
+				if w := set.Name + "=" + set.Want; !set.Met() && !slices.Contains(with, w) {
+					with = append(with, w)
+				}
+			}
+		default:
+			ok = false
+		}
+	}
+	return with, ok
+}
+
+func (t *Table) isNewest(runtime string, v Version) bool {
+	for _, r := range t.rows.Releases {
+		if r.Runtime == runtime && r.Version.Line() == v.Line() && r.Version.Compare(v) > 0 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,223 @@
+package inference
+
+import (
+	"fmt"
+
+	"github.com/nri-compat/nri-compat/capability"
+)
+
+// Match tells how the runtime that was asked for relates to the row of the
+// table that answers.
+type Match string
+
+// The matches.
+const (
+	// Exact: the release itself.
+	Exact Match = "exact"
+	// VendorBuild: a distribution's or developer's build of that release, which
+	// may have patches that the table knows nothing of.
+	VendorBuild Match = "vendor-build"
+	// NearestOlder: the table lacks that release and has older and newer ones of
+	// its line; the next older one answers.
+	NearestOlder Match = "nearest-older"
+	// NewerThanTable: newer than every release of its line in the table; the
+	// newest one answers.
+	NewerThanTable Match = "newer-than-table"
+	// BeforeNRI: a release from before the runtime had an NRI socket.
+	BeforeNRI Match = "before-nri"
+	// Advertised: the runtime says itself what it can do.
+	Advertised Match = "advertised"
+	// NoMatch: the table knows nothing of that line.
+	NoMatch Match = "unknown"
+)
+
+// Support is what is known of one runtime: an answer for every capability and
+// how it came about.
+type Support struct {
+	// Runtime is the runtime that was asked for.
+	Runtime Runtime
+	// Match tells how Row relates to it.
+	Match Match
+	// Row is the release that answers; nil for [NoMatch] and [BeforeNRI].
+	Row *Release
+	// Why explains a match other than [Exact], in one sentence; may be empty.
+	Why string
+
+	table  *Table
+	values Values
+}
+
+// Lookup finds what is known of a runtime. Settings that values does not name
+// have the default of the release; NRI itself is taken to be switched on
+// unless values says otherwise for [NRIEnabled].
+func (t *Table) Lookup(r Runtime, values Values) Support {
+	s := Support{Runtime: r, Match: NoMatch, table: t, values: values}
+	if row, ok := t.Release(r.Name, r.Version); ok {
+		s.Row, s.Match = &row, Exact
+		if !r.Upstream() {
+			s.Match = VendorBuild
+			s.Why = fmt.Sprintf("answered as %s %s, on which it is built", r.Name, row.Version)
+		}
+		return s
+	}
+	for _, o := range t.rows.Origins {
+		if o.Runtime == r.Name && r.Version.Compare(o.First) < 0 {
+			s.Match, s.Why = BeforeNRI, o.Why
+			return s
+		}
+	}
+	older, newer := t.neighbours(r.Name, r.Version)
+	switch {
+	case older == nil:
+		s.Why = fmt.Sprintf("the table has no release line %s of %s", r.Version.Line(), r.Name)
+		if newer != nil {
+			s.Why = fmt.Sprintf("the table has no release of %s as old as %s in line %s", r.Name, r.Version, r.Version.Line())
+		}
+	case newer == nil:
+		s.Row, s.Match = older, NewerThanTable
+		s.Why = fmt.Sprintf("answered as %s %s, the newest release of its line in the table", r.Name, older.Version)
+	default:
+		s.Row, s.Match = older, NearestOlder
+		s.Why = fmt.Sprintf("answered as %s %s, the next older release in the table", r.Name, older.Version)
+	}
+	return s
+}
+
+// neighbours returns the rows next to a version within its line, nil where
+// there is none.
+func (t *Table) neighbours(runtime string, v Version) (older, newer *Release) {
+	for i := range t.rows.Releases {
+		r := t.rows.Releases[i]
+		if r.Runtime != runtime || r.Version.Line() != v.Line() {
+			continue
+		}
+		if r.Version.Compare(v) < 0 {
+			older = &r
+		} else if newer == nil {
+			newer = &r
+		}
+	}
+	return older, newer
+}
+
+// NRI is the version of the NRI library the runtime carries, with "v"; empty
+// if it is not known.
+func (s Support) NRI() string {
+	if s.Row == nil {
+		return ""
+	}
+	return s.Row.NRI
+}
+
+// NRISwitch is the setting that switches NRI on, with the value that holds for
+// this runtime by default or by the values it was looked up with. The second
+// result is false if nothing is known about it.
+func (s Support) NRISwitch() (capability.Setting, bool) {
+	if s.Row == nil {
+		return capability.Setting{}, false
+	}
+	set := s.table.condition(NRIEnabled+"=true", *s.Row, s.values)
+	return set, set.Known()
+}
+
+// Answer tells what the runtime does about a capability. It implements
+// [capability.Provider].
+func (s Support) Answer(id capability.ID) capability.Answer {
+	if s.Match == BeforeNRI {
+		return capability.Answer{State: capability.No, Effect: capability.Refused, Note: s.Why, Origin: "table"}
+	}
+	if s.Row == nil {
+		return capability.Answer{Note: s.Why}
+	}
+	if off, ok := s.switchedOff(); ok {
+		return off
+	}
+	cell, ok := s.table.cell(id, s.Row.Runtime, s.Row.Version)
+	if !ok {
+		return capability.Answer{Note: "the table has no entry for it"}
+	}
+	return s.table.answer(cell, *s.Row, s.values)
+}
+
+// switchedOff answers everything when it was said that NRI is off, or that its
+// default counts and is off. Without a word it is taken to be on: who asks
+// about a release wants to know what the release can do.
+func (s Support) switchedOff() (capability.Answer, bool) {
+	if _, said := s.values[NRIEnabled]; !said {
+		return capability.Answer{}, false
+	}
+	set, known := s.NRISwitch()
+	if known && set.Met() {
+		return capability.Answer{}, false
+	}
+	return capability.Answer{
+		State: capability.Conditional, Effect: capability.Refused, Settings: []capability.Setting{set},
+		Note: "NRI is switched off: there is no socket to connect to", Origin: "table",
+	}, true
+}
+
+// answer turns a range into the answer for one of its releases.
+func (t *Table) answer(c Range, r Release, values Values) capability.Answer {
+	a := capability.Answer{State: c.State, Effect: c.Effect, Origin: "table", References: c.references()}
+	if c.State != capability.Yes {
+		a.Note = t.Note(c.Capability, c.Runtime)
+	}
+	if c.Because != "" {
+		a.Note = c.Because
+	}
+	if c.State == capability.No && a.Effect == capability.NoEffect {
+		if e, ok := capability.Lookup(c.Capability); ok {
+			a.Effect = e.Effect
+		}
+	}
+	if c.When != "" {
+		a.Settings = []capability.Setting{t.condition(c.When, r, values)}
+	}
+	for _, b := range t.BugsOf(r) {
+		if b.touches(c.Capability) {
+			a.Bugs = append(a.Bugs, b.in(r))
+		}
+	}
+	return a
+}
+
+// references are the pull request and the files at the tag, each in a form
+// that a person can look up.
+func (r Range) references() []string {
+	var out []string
+	if r.Ref != "" {
+		out = append(out, r.Ref)
+	}
+	at := r.From
+	if !r.At.IsZero() {
+		at = r.At
+	}
+	for _, f := range r.Files {
+		tag := at.String()
+		if !at.Main {
+			tag = "v" + tag
+		}
+		out = append(out, fmt.Sprintf("%s %s %s", r.Runtime, tag, f))
+	}
+	return out
+}
+
+// Set returns the capabilities that are there: yes, partial, and conditional
+// ones whose settings are met.
+func (s Support) Set() capability.Set {
+	var ids []capability.ID
+	for _, id := range capability.All() {
+		if s.Answer(id).Status() == capability.StatusOK {
+			ids = append(ids, id)
+		}
+	}
+	return capability.NewSet(ids...)
+}
+
+// Bugs returns the known bugs of the runtime, those of any plugin included.
+func (s Support) Bugs() []Bug {
+	if s.Row == nil {
+		return nil
+	}
+	return s.table.BugsOf(*s.Row)
+}
