@@ -12,8 +12,12 @@ type Fit struct {
 	Runtime  string
 	Line     string
 	From, To Version
-	// ToNewest is set if To is the newest release of the line in the table.
-	ToNewest bool
+	// ToNewest is set if To is the newest release of the line in the table, Open
+	// if it is the newest of all of them.
+	ToNewest, Open bool
+	// Continues is set if the run goes on from the one before it: that one ends
+	// with the line before, this one begins with its line, on the same terms.
+	Continues bool
 	// With are the settings that must be changed from their defaults, as
 	// "cri.enable_cdi=true"; empty if none.
 	With []string
@@ -75,8 +79,7 @@ func (t *Table) Advise(need capability.Needs, runtimes []string, values Values) 
 		}
 	}
 	for i := range advice.Fits {
-		f := &advice.Fits[i]
-		f.ToNewest = t.isNewest(f.Runtime, f.To)
+		t.place(advice.Fits, i)
 	}
 	for id, missing := range nowhere {
 		if missing {
@@ -111,11 +114,31 @@ func (t *Table) satisfies(required []capability.Requirement, rel Release, values
 	return with, ok
 }
 
-func (t *Table) isNewest(runtime string, v Version) bool {
-	for _, r := range t.rows.Releases {
-		if r.Runtime == runtime && r.Version.Line() == v.Line() && r.Version.Compare(v) > 0 {
-			return false
-		}
+// place fills in how the fit at i lies in its line and to the fit before it.
+func (t *Table) place(fits []Fit, i int) {
+	f := &fits[i]
+	lines := t.releaseLines(f.Runtime)
+	at := slices.IndexFunc(lines, func(l []Version) bool { return l[0].Line() == f.Line })
+	f.ToNewest = f.To == lines[at][len(lines[at])-1]
+	f.Open = f.ToNewest && at == len(lines)-1
+	if i > 0 && at > 0 {
+		before := fits[i-1]
+		f.Continues = before.Runtime == f.Runtime && before.Line == lines[at-1][0].Line() && before.ToNewest &&
+			f.From == lines[at][0] && slices.Equal(before.With, f.With)
 	}
-	return true
+}
+
+// releaseLines returns the releases of a runtime by line, pre-releases left out.
+func (t *Table) releaseLines(runtime string) [][]Version {
+	var lines [][]Version
+	for _, r := range t.rows.Releases {
+		if r.Runtime != runtime || r.Version.Prerelease() {
+			continue
+		}
+		if n := len(lines); n == 0 || lines[n-1][0].Line() != r.Version.Line() {
+			lines = append(lines, nil)
+		}
+		lines[len(lines)-1] = append(lines[len(lines)-1], r.Version)
+	}
+	return lines
 }

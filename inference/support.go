@@ -158,7 +158,7 @@ func (s Support) switchedOff() (capability.Answer, bool) {
 
 // answer turns a range into the answer for one of its releases.
 func (t *Table) answer(c Range, r Release, values Values) capability.Answer {
-	a := capability.Answer{State: c.State, Effect: c.Effect, Origin: "table", References: c.references()}
+	a := capability.Answer{State: c.State, Effect: c.Effect, Origin: "table", References: c.References()}
 	if c.State != capability.Yes {
 		a.Note = t.Note(c.Capability, c.Runtime)
 	}
@@ -181,9 +181,9 @@ func (t *Table) answer(c Range, r Release, values Values) capability.Answer {
 	return a
 }
 
-// references are the pull request and the files at the tag, each in a form
+// References returns the pull request and the files at the tag, each in a form
 // that a person can look up.
-func (r Range) references() []string {
+func (r Range) References() []string {
 	var out []string
 	if r.Ref != "" {
 		out = append(out, r.Ref)
@@ -220,4 +220,20 @@ func (s Support) Bugs() []Bug {
 		return nil
 	}
 	return s.table.BugsOf(*s.Row)
+}
+
+// Settings returns every setting that the table has for the runtime, with the
+// values that hold.
+func (s Support) Settings() []capability.Setting {
+	if s.Row == nil {
+		return nil
+	}
+	var out []capability.Setting
+	for _, name := range s.table.SettingNames() {
+		set := s.table.condition(name+"=", *s.Row, s.values)
+		if set.Known() {
+			out = append(out, set)
+		}
+	}
+	return out
 }

@@ -1,0 +1,311 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/nri-compat/nri-compat/capability"
+	"github.com/nri-compat/nri-compat/inference"
+)
+
+// Check is the document of the check command: plugins against runtimes.
+type Check struct {
+	Head
+	Plugins []CheckPlugin `json:"plugins"`
+	Results []Result      `json:"results"`
+	Advice  []Advice      `json:"advice"`
+	Summary Summary       `json:"summary"`
+}
+
+// CheckPlugin is what the check knew of one plugin.
+type CheckPlugin struct {
+	// Name is the plugin's name, or "requirements" where capabilities
+	// were given instead of a plugin.
+	Name string `json:"name"`
+	// Ref is the reference it was asked for by; empty for given capabilities.
+	Ref string `json:"ref,omitempty"`
+	// NRI is the version of the NRI library it was built with, if known.
+	NRI string `json:"nri,omitempty"`
+	// Required counts the required capabilities.
+	Required int `json:"required"`
+	// Gaps says what could not be read of it.
+	Gaps []string `json:"gaps"`
+	// Warnings are faults of the plugin itself.
+	Warnings []string `json:"warnings"`
+}
+
+// Result is the outcome of one plugin on one runtime, or on a run of releases
+// with the same outcome.
+type Result struct {
+	Plugin       string       `json:"plugin"`
+	Runtime      RuntimeRange `json:"runtime"`
+	Verdict      string       `json:"verdict"`
+	Capabilities []Outcome    `json:"capabilities"`
+	Gaps         []string     `json:"gaps"`
+	// Bugs are the known bugs of the runtime that touch what is required.
+	Bugs []KnownBug `json:"bugs"`
+	// OtherBugs are known bugs that any plugin can hit.
+	OtherBugs []KnownBug `json:"otherBugs"`
+}
+
+// RuntimeRange is a runtime, or a run of neighbouring releases of one.
+type RuntimeRange struct {
+	Name string `json:"name"`
+	// From and To are the first and last release; the same for a single one.
+	From string `json:"from"`
+	To   string `json:"to"`
+	// Releases are all of them, oldest first.
+	Releases []string `json:"releases"`
+	// Vendor is the suffix of a distribution's build.
+	Vendor string `json:"vendor,omitempty"`
+	// NRI are the versions of the NRI library in it, oldest first.
+	NRI []string `json:"nri"`
+	// Match tells how the rows of the table relate to it; Why explains it.
+	Match string `json:"match"`
+	Why   string `json:"why,omitempty"`
+	// NRISwitch is the setting that switches NRI on.
+	NRISwitch *capability.Setting `json:"nriSwitch,omitempty"`
+}
+
+// Outcome is the outcome for one capability.
+type Outcome struct {
+	ID     string `json:"id"`
+	Level  string `json:"level"`
+	Source string `json:"source"`
+	Status string `json:"status"`
+	State  string `json:"state"`
+	Effect string `json:"effect"`
+	// Consequence says in words what happens; empty if the status is ok.
+	Consequence string `json:"consequence,omitempty"`
+	// Instead says what to do instead; empty if the status is ok.
+	Instead    string                `json:"instead,omitempty"`
+	Settings   []capability.Setting  `json:"settings"`
+	Note       string                `json:"note,omitempty"`
+	Origin     string                `json:"origin,omitempty"`
+	Unproven   bool                  `json:"unproven,omitempty"`
+	Evidence   []capability.Evidence `json:"evidence"`
+	References []string              `json:"references"`
+}
+
+// KnownBug is a known bug as far as it matters for a result.
+type KnownBug struct {
+	capability.Bug
+	Touches []string `json:"touches"`
+}
+
+// Advice tells where a plugin would work.
+type Advice struct {
+	Plugin string `json:"plugin"`
+	Fits   []Fit  `json:"fits"`
+	// Nowhere are the required capabilities that no known release has.
+	Nowhere []string `json:"nowhere"`
+	// Runtimes are the runtimes that were looked through.
+	Runtimes []string `json:"runtimes"`
+}
+
+// Fit is a run of releases of one line that has everything required.
+type Fit struct {
+	Runtime string `json:"runtime"`
+	Line    string `json:"line"`
+	From    string `json:"from"`
+	To      string `json:"to"`
+	// ToNewest is set if To is the newest release of the line in the table.
+	ToNewest bool `json:"toNewest"`
+	// Open is set if To is the newest release of the runtime in the table.
+	Open bool `json:"open"`
+	// Continues is set if the run goes on from the one before it.
+	Continues bool `json:"continues"`
+	// With are the settings to change from their defaults.
+	With []string `json:"with"`
+}
+
+// Summary counts the results by verdict.
+type Summary struct {
+	Compatible   int `json:"compatible"`
+	Incompatible int `json:"incompatible"`
+	Inconclusive int `json:"inconclusive"`
+	// Bugs counts the results with known bugs that touch what is required.
+	Bugs int `json:"bugs"`
+}
+
+// NewCheck returns an empty check document.
+func NewCheck(head Head) *Check {
+	return &Check{Head: head, Plugins: []CheckPlugin{}, Results: []Result{}, Advice: []Advice{}}
+}
+
+// Add puts the outcomes of one plugin into the document, in the given order,
+// and what would suit it.
+func (c *Check) Add(p CheckPlugin, groups []inference.Group, advice inference.Advice, runtimes []string) {
+	p.Gaps, p.Warnings = emptyNotNull(p.Gaps), emptyNotNull(p.Warnings)
+	c.Plugins = append(c.Plugins, p)
+	worst := capability.Compatible
+	for _, g := range groups {
+		r := newResult(p.Name, g)
+		c.Results = append(c.Results, r)
+		switch g.Last().Report.Verdict {
+		case capability.Compatible:
+			c.Summary.Compatible++
+		case capability.Incompatible:
+			c.Summary.Incompatible++
+			worst = capability.Incompatible
+		default:
+			c.Summary.Inconclusive++
+		}
+		if len(r.Bugs) > 0 {
+			c.Summary.Bugs++
+		}
+	}
+	if worst == capability.Incompatible {
+		c.Advice = append(c.Advice, newAdvice(p.Name, advice, runtimes))
+	}
+}
+
+func newResult(plugin string, g inference.Group) Result {
+	last := g.Last()
+	r := Result{
+		Plugin: plugin, Runtime: newRuntimeRange(g), Verdict: last.Report.Verdict.String(),
+		Capabilities: []Outcome{}, Gaps: emptyNotNull(last.Report.Gaps), Bugs: []KnownBug{}, OtherBugs: []KnownBug{},
+	}
+	for _, item := range last.Report.Items {
+		r.Capabilities = append(r.Capabilities, newOutcome(item))
+		if item.Requirement.Level == capability.Requires && item.Status != capability.StatusMissing {
+			r.addBugs(item)
+		}
+	}
+	slices.SortStableFunc(r.Capabilities, func(a, b Outcome) int { return rank(b) - rank(a) })
+	for _, b := range last.Support.Bugs() {
+		if b.AnyPlugin && !slices.ContainsFunc(r.Bugs, func(k KnownBug) bool { return k.ID == b.ID }) {
+			r.OtherBugs = append(r.OtherBugs, KnownBug{capability.Bug{ID: b.ID, Severity: b.Severity, Text: b.Text}, []string{}})
+		}
+	}
+	return r
+}
+
+// rank orders outcomes: what is required and bad comes first.
+func rank(o Outcome) int {
+	var s capability.Status
+	_ = s.UnmarshalText([]byte(o.Status)) // it was written by MarshalText's twin
+	n := 10 * s.Rank()
+	if o.Level == capability.Requires.String() {
+		n++
+	}
+	return n
+}
+
+// addBugs notes the bugs that touch a capability. One that makes the state
+// harmful is told by the state already.
+func (r *Result) addBugs(item capability.Item) {
+	id := item.Requirement.Capability.String()
+	for _, b := range item.Answer.Bugs {
+		if item.Status == capability.StatusHarmful {
+			continue
+		}
+		if i := slices.IndexFunc(r.Bugs, func(k KnownBug) bool { return k.ID == b.ID }); i >= 0 {
+			r.Bugs[i].Touches = append(r.Bugs[i].Touches, id)
+			continue
+		}
+		r.Bugs = append(r.Bugs, KnownBug{b, []string{id}})
+	}
+}
+
+func newRuntimeRange(g inference.Group) RuntimeRange {
+	first, last := g.First().Support, g.Last().Support
+	r := RuntimeRange{
+		Name: last.Runtime.Name, From: first.Runtime.Version.String(), To: last.Runtime.Version.String(),
+		Releases: []string{}, Vendor: vendor(last.Runtime), NRI: []string{}, Match: string(last.Match), Why: last.Why,
+	}
+	for _, o := range g.Outcomes {
+		r.Releases = append(r.Releases, o.Support.Runtime.Version.String())
+		if nri := o.Support.NRI(); nri != "" && !slices.Contains(r.NRI, nri) {
+			r.NRI = append(r.NRI, nri)
+		}
+	}
+	if s, ok := last.NRISwitch(); ok {
+		r.NRISwitch = &s
+	}
+	return r
+}
+
+// vendor describes what was done to a release, empty for upstream's own.
+func vendor(r inference.Runtime) string {
+	s := r.Vendor
+	if r.Commits > 0 {
+		s = fmt.Sprintf("%d commits after the release", r.Commits)
+		if r.Vendor != "" {
+			s += ", " + r.Vendor
+		}
+	}
+	if r.Modified {
+		if s != "" {
+			s += ", "
+		}
+		s += "modified tree"
+	}
+	return s
+}
+
+func newOutcome(item capability.Item) Outcome {
+	a := item.Answer
+	o := Outcome{
+		ID: item.Requirement.Capability.String(), Level: item.Requirement.Level.String(),
+		Source: item.Requirement.Source.String(), Status: item.Status.String(),
+		State: a.State.String(), Effect: a.Effect.String(), Settings: emptyNotNull(a.Settings),
+		Note: a.Note, Origin: a.Origin, Unproven: item.Requirement.Unproven,
+		Evidence: emptyNotNull(item.Requirement.Evidence), References: emptyNotNull(a.References),
+	}
+	if item.Status == capability.StatusOK {
+		if a.State == capability.Conditional {
+			o.Effect = capability.NoEffect.String() // of the setting that is met
+		}
+		return o
+	}
+	o.Consequence = consequence(item.Requirement.Capability, a)
+	if e, ok := capability.Lookup(item.Requirement.Capability); ok && item.Status != capability.StatusUnknown {
+		o.Instead = e.Instead
+	}
+	return o
+}
+
+// consequence says in words what happens to a plugin that uses it.
+func consequence(id capability.ID, a capability.Answer) string {
+	if a.State == capability.Unknown {
+		if a.Note != "" {
+			return a.Note
+		}
+		return "nothing is known"
+	}
+	e, ok := capability.Lookup(id)
+	switch a.Effect {
+	case capability.Crash:
+		return "using it ends the runtime process"
+	case capability.Hang:
+		if ok && e.Effect == capability.Hang {
+			return e.Consequence
+		}
+		return "using it makes the runtime hang"
+	case capability.CreateError:
+		return "the container is not created"
+	case capability.Refused:
+		if !ok || e.Effect != capability.Refused {
+			return "the registration of the plugin fails"
+		}
+	}
+	if ok {
+		return e.Consequence
+	}
+	return a.Effect.String()
+}
+
+func newAdvice(plugin string, a inference.Advice, runtimes []string) Advice {
+	out := Advice{Plugin: plugin, Fits: []Fit{}, Nowhere: []string{}, Runtimes: emptyNotNull(runtimes)}
+	for _, f := range a.Fits {
+		out.Fits = append(out.Fits, Fit{
+			Runtime: f.Runtime, Line: f.Line, From: f.From.String(), To: f.To.String(),
+			ToNewest: f.ToNewest, Open: f.Open, Continues: f.Continues, With: emptyNotNull(f.With),
+		})
+	}
+	for _, id := range a.Nowhere {
+		out.Nowhere = append(out.Nowhere, id.String())
+	}
+	return out
+}

@@ -1,0 +1,325 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/nri-compat/nri-compat/capability"
+)
+
+// Text writes the check for a person: one block a result, the verdict as its
+// last line, then where the plugin would work and the count.
+func (c *Check) Text(w io.Writer, style Style) error {
+	p := &printer{w: w}
+	for _, plugin := range c.Plugins {
+		p.linef("%s", style.fit(plugin.line()))
+		for _, text := range plugin.Warnings {
+			p.linef("  warning: %s", plain(text))
+		}
+		for _, r := range c.Results {
+			if r.Plugin == plugin.Name {
+				p.linef("")
+				c.resultText(p, r, style)
+			}
+		}
+		for _, a := range c.Advice {
+			if a.Plugin == plugin.Name {
+				p.linef("")
+				a.text(p)
+			}
+		}
+		p.linef("")
+	}
+	p.linef("%s", c.Summary.line(len(c.Results)))
+	return p.err
+}
+
+// line introduces a plugin.
+func (p CheckPlugin) line() string {
+	s := plain(p.Name)
+	if p.NRI != "" {
+		s += "   NRI " + plain(p.NRI)
+	}
+	return s + "   " + count(p.Required, "required capability", "required capabilities")
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// title names the runtime or the run of releases.
+func (r RuntimeRange) title() string {
+	s := r.Name + " " + r.span()
+	if r.Vendor != "" {
+		s += " (" + plain(r.Vendor) + ")"
+	}
+	return s
+}
+
+func (r RuntimeRange) span() string {
+	if r.From == r.To {
+		return r.From
+	}
+	return r.From + " to " + r.To
+}
+
+// knowledge says what the answer rests on.
+func (r RuntimeRange) knowledge(table string) string {
+	var parts []string
+	if len(r.NRI) > 0 {
+		nri := r.NRI[0]
+		if n := len(r.NRI); n > 1 {
+			nri += " to " + r.NRI[n-1]
+		}
+		parts = append(parts, "NRI "+nri)
+	}
+	if n := len(r.Releases); n > 1 {
+		parts = append(parts, fmt.Sprintf("%d releases", n))
+	}
+	return strings.Join(append(parts, table+", "+r.Match), ", ")
+}
+
+func (c *Check) resultText(p *printer, r Result, style Style) {
+	p.linef("%s", style.bold(style.fit(r.Runtime.title()+"   "+r.Runtime.knowledge(c.tableName()))))
+	if r.Runtime.Why != "" {
+		p.linef("  %s", plain(r.Runtime.Why))
+	}
+	if s := r.Runtime.NRISwitch; s != nil && !s.Met() {
+		p.linef("  NRI is off by default; to turn it on: %s", s.Key)
+	}
+	shown, hidden := r.shown(style)
+	if len(shown) > 0 {
+		header, rows := outcomeRows(shown, style)
+		p.do(func(w io.Writer) error { return grid(w, style, header, rows) })
+	}
+	if hidden > 0 {
+		p.linef("%d more ok (-o wide lists them)", hidden)
+	}
+	for _, o := range shown {
+		o.details(p, style)
+	}
+	r.bugsText(p, style)
+	for _, g := range r.Gaps {
+		p.linef("  could not be read: %s", plain(g))
+	}
+	p.linef("%s", style.statuses(r.verdictLine()))
+}
+
+// shown picks the outcomes worth a line, and counts the others: all of a short
+// list, otherwise what is not plainly ok.
+func (r Result) shown(style Style) (shown []Outcome, hidden int) {
+	const short = 8
+	for _, o := range r.Capabilities {
+		good := o.Status == capability.StatusOK.String()
+		if !good || style.Wide || len(r.Capabilities) <= short {
+			shown = append(shown, o)
+		} else {
+			hidden++
+		}
+	}
+	return shown, hidden
+}
+
+func outcomeRows(shown []Outcome, style Style) (header []string, rows [][]string) {
+	header = []string{"CAPABILITY", "STATUS", "EFFECT", "WHY"}
+	if style.Wide {
+		header = []string{"CAPABILITY", "LEVEL", "STATUS", "EFFECT", "SOURCE", "ORIGIN", "WHY"}
+	}
+	for _, o := range shown {
+		name := o.ID
+		if o.Level == capability.Wants.String() && !style.Wide {
+			name += " (wanted)"
+		}
+		row := []string{name, o.Status, o.effect(), o.why()}
+		if style.Wide {
+			row = []string{name, o.Level, o.Status, o.effect(), o.Source, o.Origin, o.why()}
+		}
+		rows = append(rows, row)
+	}
+	return header, rows
+}
+
+func (o Outcome) effect() string {
+	if o.Effect == capability.NoEffect.String() {
+		return ""
+	}
+	return o.Effect
+}
+
+// why is the one sentence next to a status.
+func (o Outcome) why() string {
+	if o.Status != capability.StatusOK.String() {
+		return o.Consequence
+	}
+	for _, s := range o.Settings {
+		return fmt.Sprintf("because %s is %s (%s)", s.Name, orNotSet(s.Value), s.Origin)
+	}
+	if o.State == capability.Partial.String() {
+		return "partial: " + o.Note
+	}
+	return ""
+}
+
+func orNotSet(value string) string {
+	if value == "" {
+		return "not set"
+	}
+	return value
+}
+
+// details are the lines below the table: what to change, what to do instead,
+// where it is used.
+func (o Outcome) details(p *printer, style Style) {
+	for _, s := range o.Settings {
+		if !s.Met() {
+			p.linef("  %s needs %s=%s, which is %s (%s)", o.ID, s.Name, s.Want, orNotSet(s.Value), s.Origin)
+			if s.Key != "" {
+				p.linef("    set in %s", s.Key)
+			}
+		}
+	}
+	if o.Status == capability.StatusOK.String() && !style.Wide {
+		return
+	}
+	if o.Instead != "" {
+		p.linef("  instead of %s: %s", o.ID, o.Instead)
+	}
+	for i, e := range o.Evidence {
+		if i == 3 && !style.Wide {
+			p.linef("  … and %d more places (-o wide lists them)", len(o.Evidence)-i)
+			break
+		}
+		p.linef("  %s used: %s", o.ID, evidenceLine(e))
+	}
+	if style.Wide {
+		if o.Note != "" {
+			p.linef("  %s: %s", o.ID, plain(o.Note))
+		}
+		for _, ref := range o.References {
+			p.linef("  %s: see %s", o.ID, ref)
+		}
+	}
+}
+
+// evidenceLine says where a plugin uses a capability.
+func evidenceLine(e capability.Evidence) string {
+	var parts []string
+	if e.File != "" {
+		place := plain(e.File)
+		if e.Line > 0 {
+			place += fmt.Sprintf(":%d", e.Line)
+		}
+		parts = append(parts, place)
+	}
+	if e.Symbol != "" {
+		parts = append(parts, e.Kind+" of "+plain(e.Symbol))
+	} else {
+		parts = append(parts, e.Kind)
+	}
+	if e.Function != "" {
+		parts = append(parts, "in "+plain(e.Function))
+	}
+	if e.Detail != "" {
+		parts = append(parts, "("+plain(e.Detail)+")")
+	}
+	return strings.Join(parts, " ")
+}
+
+func (r Result) bugsText(p *printer, style Style) {
+	for _, b := range r.Bugs {
+		p.linef("  known bug %s (%s), touches %s: %s", b.ID, b.Severity, strings.Join(b.Touches, ", "), b.Text)
+	}
+	if len(r.OtherBugs) == 0 {
+		return
+	}
+	if !style.Wide {
+		p.linef("  %s that any plugin can hit (-o wide lists them)", count(len(r.OtherBugs), "known bug", "known bugs"))
+		return
+	}
+	for _, b := range r.OtherBugs {
+		p.linef("  known bug %s (%s), any plugin: %s", b.ID, b.Severity, b.Text)
+	}
+}
+
+func (r Result) verdictLine() string {
+	line := fmt.Sprintf("%s: %s with %s", r.Verdict, plain(r.Plugin), r.Runtime.title())
+	var parts []string
+	for _, status := range []string{"harmful", "missing", "conditional", "unknown"} {
+		n := 0
+		for _, o := range r.Capabilities {
+			if o.Status == status && o.Level == capability.Requires.String() {
+				n++
+			}
+		}
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, status))
+		}
+	}
+	if len(parts) > 0 {
+		line += ", " + strings.Join(parts, ", ")
+	}
+	return line
+}
+
+func (a Advice) text(p *printer) {
+	for _, id := range a.Nowhere {
+		p.linef("no known release has %s", id)
+	}
+	if len(a.Nowhere) > 0 {
+		return
+	}
+	p.linef("works with:")
+	for _, runtime := range a.Runtimes {
+		p.linef("  %s", a.runtimeLine(runtime))
+	}
+}
+
+// runtimeLine lists the releases of one runtime that fit.
+func (a Advice) runtimeLine(runtime string) string {
+	var parts []string
+	for i := 0; i < len(a.Fits); i++ {
+		first := a.Fits[i]
+		if first.Runtime != runtime {
+			continue
+		}
+		for i+1 < len(a.Fits) && a.Fits[i+1].Continues {
+			i++
+		}
+		parts = append(parts, fitSpan(first, a.Fits[i]))
+	}
+	if len(parts) == 0 {
+		return "no known release of " + runtime
+	}
+	return runtime + " " + strings.Join(parts, "; ")
+}
+
+// fitSpan words a run of releases from the first of one fit to the last of
+// another that continues it.
+func fitSpan(first, last Fit) string {
+	s := first.From
+	switch {
+	case last.Open:
+		s += " and later"
+	case last.ToNewest:
+		s += " and later " + last.Line
+	case first.From != last.To:
+		s += " to " + last.To
+	}
+	if len(first.With) > 0 {
+		s += " with " + strings.Join(first.With, ", ")
+	}
+	return s
+}
+
+func (s Summary) line(n int) string {
+	line := fmt.Sprintf("%s: %d compatible, %d incompatible, %d inconclusive",
+		count(n, "result", "results"), s.Compatible, s.Incompatible, s.Inconclusive)
+	if s.Bugs > 0 {
+		line += fmt.Sprintf("; %d with known bugs", s.Bugs)
+	}
+	return line
+}
