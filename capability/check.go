@@ -12,6 +12,9 @@ type Answer struct {
 	// Effect is what happens when the capability is used. It is [NoEffect] for
 	// state [Yes] and, unless the note says otherwise, for [Partial].
 	Effect Effect
+	// Consequence says in words what happens, where it is not what the catalogue
+	// says; usually empty.
+	Consequence string
 	// Settings are what a [Conditional] state depends on; all of them must be
 	// met. Empty for every other state.
 	Settings []Setting

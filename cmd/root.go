@@ -27,7 +27,6 @@ Exit status: 0 answered or compatible, 1 could not do the work, 2 usage,
   nri-compat explain 0x3800`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          cobra.NoArgs,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			a.started = true
 			a.path = cmd.CommandPath()

@@ -11,11 +11,11 @@ type Shift string
 
 // The shifts.
 const (
-	Gained  Shift = "gained"  // it is there in the second only
-	Lost    Shift = "lost"    // it is there in the first only
-	Worse   Shift = "worse"   // there in neither, and using it does more harm in the second
-	Better  Shift = "better"  // there in neither, and using it does less harm in the second
-	Changed Shift = "changed" // there in both or in neither, in another way
+	Gained  Shift = "gained"  // can be had in the second only
+	Lost    Shift = "lost"    // can be had in the first only
+	Worse   Shift = "worse"   // in both or in neither, and using it as it is does more harm in the second
+	Better  Shift = "better"  // in both or in neither, and using it as it is does less harm in the second
+	Changed Shift = "changed" // in both or in neither, in another way
 	Unsure  Shift = "unknown" // one of the two is not known
 )
 
@@ -38,26 +38,42 @@ func Diff(a, b Support) []Difference {
 	return out
 }
 
-// compare tells how y differs from x, empty if it does not.
+// compare tells how y differs from x, empty if it does not. What can be had by
+// changing a setting counts as there: an upgrade that takes it away for good
+// loses it.
 func compare(x, y capability.Answer) Shift {
-	xs, ys := x.Status(), y.Status()
 	switch {
 	case x.State == capability.Unknown && y.State == capability.Unknown:
 		return ""
-	case xs == capability.StatusUnknown || ys == capability.StatusUnknown:
+	case x.State == capability.Unknown || y.State == capability.Unknown:
 		return Unsure
-	case xs != capability.StatusOK && ys == capability.StatusOK:
+	case !obtainable(x) && obtainable(y):
 		return Gained
-	case xs == capability.StatusOK && ys != capability.StatusOK:
+	case obtainable(x) && !obtainable(y):
 		return Lost
-	case xs != capability.StatusOK && y.Effect.Severity() > x.Effect.Severity():
-		return Worse
-	case xs != capability.StatusOK && y.Effect.Severity() < x.Effect.Severity():
+	}
+	if a, b := harm(x), harm(y); a != b {
+		if a < b {
+			return Worse
+		}
 		return Better
-	case x.State != y.State || x.Effect != y.Effect || !slices.EqualFunc(x.Settings, y.Settings, sameCondition):
+	}
+	if x.State != y.State || x.Effect != y.Effect || !slices.EqualFunc(x.Settings, y.Settings, sameCondition) {
 		return Changed
 	}
 	return ""
+}
+
+func obtainable(a capability.Answer) bool {
+	return a.State == capability.Yes || a.State == capability.Partial || a.State == capability.Conditional
+}
+
+// harm ranks what happens to a plugin that uses the capability as it is.
+func harm(a capability.Answer) int {
+	if a.Status() == capability.StatusOK {
+		return 0
+	}
+	return a.Effect.Severity()
 }
 
 func sameCondition(a, b capability.Setting) bool {

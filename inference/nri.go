@@ -97,11 +97,14 @@ func (l Library) Answer(id capability.ID) capability.Answer {
 	switch id.Kind() {
 	case capability.Adjust:
 		switch {
-		case e.Since == "" || !l.has(e.Since):
+		case e.Since == "" || e.SinceGenerated == "" || !l.has(e.SinceGenerated):
 			a.State, a.Effect = capability.No, e.Effect
+		case !l.has(e.Since):
+			a.State = capability.Partial // applied, but with damage to something else
 		case e.Option == "":
 			a.State = capability.Yes
 		default:
+			a.State = capability.Unknown
 			a.Note = "the runtime must hand the library an option for it: " + e.Option
 			a.Origin = ""
 		}

@@ -47,6 +47,9 @@ type Support struct {
 	values Values
 }
 
+// noSocket is what becomes of a plugin where there is no NRI at all.
+const noSocket = "the plugin cannot connect: there is no NRI socket"
+
 // Lookup finds what is known of a runtime. Settings that values does not name
 // have the default of the release; NRI itself is taken to be switched on
 // unless values says otherwise for [NRIEnabled].
@@ -124,7 +127,7 @@ func (s Support) NRISwitch() (capability.Setting, bool) {
 // [capability.Provider].
 func (s Support) Answer(id capability.ID) capability.Answer {
 	if s.Match == BeforeNRI {
-		return capability.Answer{State: capability.No, Effect: capability.Refused, Note: s.Why, Origin: "table"}
+		return capability.Answer{State: capability.No, Effect: capability.Refused, Consequence: noSocket, Note: s.Why, Origin: "table"}
 	}
 	if s.Row == nil {
 		return capability.Answer{Note: s.Why}
@@ -152,7 +155,7 @@ func (s Support) switchedOff() (capability.Answer, bool) {
 	}
 	return capability.Answer{
 		State: capability.Conditional, Effect: capability.Refused, Settings: []capability.Setting{set},
-		Note: "NRI is switched off: there is no socket to connect to", Origin: "table",
+		Consequence: noSocket, Note: "NRI is switched off", Origin: "table",
 	}, true
 }
 

@@ -90,7 +90,10 @@ type Outcome struct {
 // KnownBug is a known bug as far as it matters for a result.
 type KnownBug struct {
 	capability.Bug
+	// Touches are the required capabilities it touches.
 	Touches []string `json:"touches"`
+	// In are the releases of the result that have it, if not all of them do.
+	In []string `json:"in,omitempty"`
 }
 
 // Advice tells where a plugin would work.
@@ -173,12 +176,31 @@ func newResult(plugin string, g inference.Group) Result {
 		}
 	}
 	slices.SortStableFunc(r.Capabilities, func(a, b Outcome) int { return rank(b) - rank(a) })
-	for _, b := range last.Support.Bugs() {
-		if b.AnyPlugin && !slices.ContainsFunc(r.Bugs, func(k KnownBug) bool { return k.ID == b.ID }) {
-			r.OtherBugs = append(r.OtherBugs, KnownBug{capability.Bug{ID: b.ID, Severity: b.Severity, Text: b.Text}, []string{}})
+	r.addOtherBugs(g)
+	return r
+}
+
+// addOtherBugs notes the bugs that any plugin can hit in any of the releases.
+func (r *Result) addOtherBugs(g inference.Group) {
+	for _, o := range g.Outcomes {
+		for _, b := range o.Support.Bugs() {
+			if !b.AnyPlugin || slices.ContainsFunc(r.Bugs, func(k KnownBug) bool { return k.ID == b.ID }) {
+				continue
+			}
+			i := slices.IndexFunc(r.OtherBugs, func(k KnownBug) bool { return k.ID == b.ID })
+			if i < 0 {
+				i = len(r.OtherBugs)
+				bug := capability.Bug{ID: b.ID, Severity: b.Severity, Text: b.Text}
+				r.OtherBugs = append(r.OtherBugs, KnownBug{Bug: bug, Touches: []string{}})
+			}
+			r.OtherBugs[i].In = append(r.OtherBugs[i].In, o.Support.Runtime.Version.String())
 		}
 	}
-	return r
+	for i := range r.OtherBugs {
+		if len(r.OtherBugs[i].In) == len(g.Outcomes) {
+			r.OtherBugs[i].In = nil
+		}
+	}
 }
 
 // rank orders outcomes: what is required and bad comes first.
@@ -204,7 +226,7 @@ func (r *Result) addBugs(item capability.Item) {
 			r.Bugs[i].Touches = append(r.Bugs[i].Touches, id)
 			continue
 		}
-		r.Bugs = append(r.Bugs, KnownBug{b, []string{id}})
+		r.Bugs = append(r.Bugs, KnownBug{Bug: b, Touches: []string{id}})
 	}
 }
 
@@ -273,6 +295,9 @@ func consequence(id capability.ID, a capability.Answer) string {
 			return a.Note
 		}
 		return "nothing is known"
+	}
+	if a.Consequence != "" {
+		return a.Consequence
 	}
 	e, ok := capability.Lookup(id)
 	switch a.Effect {

@@ -241,7 +241,11 @@ func (r Result) bugsText(p *printer, style Style) {
 		return
 	}
 	for _, b := range r.OtherBugs {
-		p.linef("  known bug %s (%s), any plugin: %s", b.ID, b.Severity, b.Text)
+		in := ""
+		if len(b.In) > 0 {
+			in = ", in " + strings.Join(b.In, ", ")
+		}
+		p.linef("  known bug %s (%s), any plugin%s: %s", b.ID, b.Severity, in, b.Text)
 	}
 }
 

@@ -87,7 +87,7 @@ func newRelease(t *inference.Table, r inference.Release) Release {
 }
 
 func newKnownBug(b inference.Bug) KnownBug {
-	k := KnownBug{capability.Bug{ID: b.ID, Severity: b.Severity, Text: b.Text}, []string{}}
+	k := KnownBug{Bug: capability.Bug{ID: b.ID, Severity: b.Severity, Text: b.Text}, Touches: []string{}}
 	for _, id := range b.Touches {
 		k.Touches = append(k.Touches, id.String())
 	}
