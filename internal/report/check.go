@@ -39,7 +39,7 @@ type CheckPlugin struct {
 type Result struct {
 	Plugin       string       `json:"plugin"`
 	Runtime      RuntimeRange `json:"runtime"`
-	Verdict      string       `json:"verdict"`
+	Verdict      string       `json:"verdict" jsonschema:"enum=compatible,enum=incompatible,enum=inconclusive"`
 	Capabilities []Outcome    `json:"capabilities"`
 	Gaps         []string     `json:"gaps"`
 	// Bugs are the known bugs of the runtime that touch what is required.
@@ -61,7 +61,7 @@ type RuntimeRange struct {
 	// NRI are the versions of the NRI library in it, oldest first.
 	NRI []string `json:"nri"`
 	// Match tells how the rows of the table relate to it; Why explains it.
-	Match string `json:"match"`
+	Match string `json:"match" jsonschema:"enum=exact,enum=vendor-build,enum=nearest-older,enum=newer-than-table,enum=before-nri,enum=advertised,enum=unknown"`
 	Why   string `json:"why,omitempty"`
 	// NRISwitch is the setting that switches NRI on.
 	NRISwitch *capability.Setting `json:"nriSwitch,omitempty"`
@@ -70,14 +70,15 @@ type RuntimeRange struct {
 // Outcome is the outcome for one capability.
 type Outcome struct {
 	ID     string `json:"id"`
-	Level  string `json:"level"`
-	Source string `json:"source"`
-	Status string `json:"status"`
-	State  string `json:"state"`
-	Effect string `json:"effect"`
+	Level  string `json:"level" jsonschema:"enum=requires,enum=wants"`
+	Source string `json:"source" jsonschema:"enum=declared,enum=source,enum=binary,enum=observed"`
+	Status string `json:"status" jsonschema:"enum=ok,enum=missing,enum=conditional,enum=harmful,enum=unknown"`
+	State  string `json:"state" jsonschema:"enum=unknown,enum=yes,enum=partial,enum=conditional,enum=no,enum=harmful"`
+	Effect string `json:"effect" jsonschema:"enum=none,enum=refused,enum=create-error,enum=dropped,enum=empty,enum=never-called,enum=crash,enum=hang"`
 	// Consequence says in words what happens; empty if the status is ok.
 	Consequence string `json:"consequence,omitempty"`
-	// Instead says what to do instead; empty if the status is ok.
+	// Instead says what to do instead where it is missing or harmful; may be
+	// empty.
 	Instead    string                `json:"instead,omitempty"`
 	Settings   []capability.Setting  `json:"settings"`
 	Note       string                `json:"note,omitempty"`
@@ -282,7 +283,7 @@ func newOutcome(item capability.Item) Outcome {
 		return o
 	}
 	o.Consequence = consequence(item.Requirement.Capability, a)
-	if e, ok := capability.Lookup(item.Requirement.Capability); ok && item.Status != capability.StatusUnknown {
+	if e, ok := capability.Lookup(item.Requirement.Capability); ok && item.Status != capability.StatusUnknown && item.Status != capability.StatusConditional {
 		o.Instead = e.Instead
 	}
 	return o

@@ -309,7 +309,7 @@ func fitSpan(first, last Fit) string {
 	case last.Open:
 		s += " and later"
 	case last.ToNewest:
-		s += " and later " + last.Line
+		s += " to " + last.Line + ".x"
 	case first.From != last.To:
 		s += " to " + last.To
 	}

@@ -25,7 +25,7 @@ type Diff struct {
 // Difference is one capability in which two runtimes differ.
 type Difference struct {
 	ID    string `json:"id"`
-	Shift string `json:"shift"`
+	Shift string `json:"shift" jsonschema:"enum=gained,enum=lost,enum=worse,enum=better,enum=changed,enum=unknown"`
 	From  State  `json:"from"`
 	To    State  `json:"to"`
 }

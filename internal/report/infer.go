@@ -14,8 +14,8 @@ type Infer struct {
 	Head
 	Input   string       `json:"input"`
 	Runtime RuntimeRange `json:"runtime"`
-	// Release are the facts of the row that answers; null if none does.
-	Release *Release `json:"release"`
+	// Release are the facts of the row that answers; absent if none does.
+	Release *Release `json:"release,omitempty"`
 	// Counts counts the capabilities by state.
 	Counts       map[string]int       `json:"counts"`
 	Capabilities []State              `json:"capabilities"`
@@ -40,8 +40,8 @@ type Release struct {
 // State is what a runtime does about one capability.
 type State struct {
 	ID         string               `json:"id"`
-	State      string               `json:"state"`
-	Effect     string               `json:"effect"`
+	State      string               `json:"state" jsonschema:"enum=unknown,enum=yes,enum=partial,enum=conditional,enum=no,enum=harmful"`
+	Effect     string               `json:"effect" jsonschema:"enum=none,enum=refused,enum=create-error,enum=dropped,enum=empty,enum=never-called,enum=crash,enum=hang"`
 	Settings   []capability.Setting `json:"settings"`
 	Note       string               `json:"note,omitempty"`
 	Origin     string               `json:"origin,omitempty"`

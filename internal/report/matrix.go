@@ -16,7 +16,7 @@ import (
 type Matrix struct {
 	Head
 	// By is "line" or "release".
-	By      string   `json:"by"`
+	By      string   `json:"by" jsonschema:"enum=line,enum=release"`
 	Columns []Column `json:"columns"`
 	Rows    []Row    `json:"rows"`
 	// Total counts the capabilities that were looked at, Same those left out
@@ -52,8 +52,8 @@ type Segment struct {
 	From     string `json:"from"`
 	To       string `json:"to"`
 	ToNewest bool   `json:"toNewest"`
-	State    string `json:"state"`
-	Effect   string `json:"effect"`
+	State    string `json:"state" jsonschema:"enum=unknown,enum=yes,enum=partial,enum=conditional,enum=no,enum=harmful"`
+	Effect   string `json:"effect" jsonschema:"enum=none,enum=refused,enum=create-error,enum=dropped,enum=empty,enum=never-called,enum=crash,enum=hang"`
 	When     string `json:"when,omitempty"`
 }
 

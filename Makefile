@@ -1,0 +1,42 @@
+# Commands for people who work on nri-compat. Go is all they need.
+
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+FUZZTIME    = 20s
+GOFLAGS_RELEASE = -trimpath -ldflags "-s -w"
+
+.PHONY: help build test check bench fuzz golden docs clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "%-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## build bin/nri-compat as it is released
+	CGO_ENABLED=0 go build $(GOFLAGS_RELEASE) -o bin/nri-compat .
+
+test: ## run all tests
+	go test ./...
+
+check: ## gofmt, vet, staticcheck, tidy go.mod, import rules
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo "gofmt: run gofmt -w on these"; exit 1; }
+	go vet ./...
+	go run $(STATICCHECK) ./...
+	go mod tidy -diff
+	go test -run 'TestImportRules|TestCapabilityIsStandardLibraryOnly|TestProcessStaysInCmd' .
+
+bench: build ## print ratios of running times, and the size of the binary
+	go test -run '^$$' -bench . -benchtime 20x ./...
+
+fuzz: ## run every fuzz target for FUZZTIME
+	@for target in $$(git grep -hoE '^func Fuzz[A-Za-z0-9]+' -- '*_test.go' | sed 's/func //'); do \
+		dir=$$(dirname $$(git grep -lE "^func $$target\(" -- '*_test.go' | head -1)); \
+		echo "$$dir $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) ./$$dir || exit 1; \
+	done
+
+golden: ## rewrite expected outputs, schemas and frozen rows; read the diff
+	go test ./internal/report ./inference -run 'Schemas|Frozen' -update
+	go test . -run 'TestScripts' -update
+
+docs: ## rewrite the generated parts of the documentation
+	go test . -run 'TestReadme' -update
+
+clean: ## remove what was built
+	rm -rf bin dist

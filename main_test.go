@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"os"
+	"testing"
+
+	"github.com/nri-compat/nri-compat/cmd"
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected outputs")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"nri-compat": main,
+	})
+}
+
+// TestScripts runs the program as users do: each script shows commands, their
+// output and their exit status.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"status": status,
+			"schema": validate,
+		},
+	})
+}
+
+// status runs a program and checks its exit status:
+// status 3 nri-compat check …
+func status(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: status N command args...")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	got := 0
+	if err != nil {
+		exit, ok := err.(interface{ ExitCode() int })
+		if !ok {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if want := args[0]; want != itoa(got) {
+		ts.Fatalf("exit status %d, want %s", got, want)
+	}
+}
+
+// run is the program in this process.
+func run(args []string, env []string) (code int, stdout, stderr string) {
+	var out, errs buffer
+	code = cmd.Main(context.Background(), append([]string{"nri-compat"}, args...), env, os.Stdin, &out, &errs)
+	return code, out.String(), errs.String()
+}
