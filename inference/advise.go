@@ -57,24 +57,19 @@ func (t *Table) Advise(need capability.Needs, runtimes []string, values Values) 
 		nowhere[r.Capability] = true
 	}
 	for _, runtime := range runtimes {
-		last := -1 // index of the fit that the previous release of the line extended
-		line := ""
-		for _, rel := range t.rows.Releases {
-			if rel.Runtime != runtime || rel.Version.Prerelease() {
-				continue
-			}
-			if rel.Version.Line() != line {
-				line, last = rel.Version.Line(), -1
-			}
-			with, ok := t.satisfies(required, rel, values, nowhere)
-			switch {
-			case !ok:
-				last = -1
-			case last >= 0 && slices.Equal(advice.Fits[last].With, with):
-				advice.Fits[last].To = rel.Version
-			default:
-				last = len(advice.Fits)
-				advice.Fits = append(advice.Fits, Fit{Runtime: runtime, Line: line, From: rel.Version, To: rel.Version, With: with})
+		for _, line := range t.lines[runtime] {
+			last := -1 // the fit that the previous release of the line extended
+			for _, rel := range line.released() {
+				with, ok := t.satisfies(required, *rel, values, nowhere)
+				switch {
+				case !ok:
+					last = -1
+				case last >= 0 && slices.Equal(advice.Fits[last].With, with):
+					advice.Fits[last].To = rel.Version
+				default:
+					last = len(advice.Fits)
+					advice.Fits = append(advice.Fits, Fit{Runtime: runtime, Line: line.name, From: rel.Version, To: rel.Version, With: with})
+				}
 			}
 		}
 	}
@@ -117,28 +112,14 @@ func (t *Table) satisfies(required []capability.Requirement, rel Release, values
 // place fills in how the fit at i lies in its line and to the fit before it.
 func (t *Table) place(fits []Fit, i int) {
 	f := &fits[i]
-	lines := t.releaseLines(f.Runtime)
-	at := slices.IndexFunc(lines, func(l []Version) bool { return l[0].Line() == f.Line })
-	f.ToNewest = f.To == lines[at][len(lines[at])-1]
+	lines := slices.DeleteFunc(slices.Clone(t.lines[f.Runtime]), func(l releaseLine) bool { return len(l.released()) == 0 })
+	at := slices.IndexFunc(lines, func(l releaseLine) bool { return l.name == f.Line })
+	rows := lines[at].released()
+	f.ToNewest = f.To == rows[len(rows)-1].Version
 	f.Open = f.ToNewest && at == len(lines)-1
 	if i > 0 && at > 0 {
 		before := fits[i-1]
-		f.Continues = before.Runtime == f.Runtime && before.Line == lines[at-1][0].Line() && before.ToNewest &&
-			f.From == lines[at][0] && slices.Equal(before.With, f.With)
+		f.Continues = before.Runtime == f.Runtime && before.Line == lines[at-1].name && before.ToNewest &&
+			f.From == rows[0].Version && slices.Equal(before.With, f.With)
 	}
-}
-
-// releaseLines returns the releases of a runtime by line, pre-releases left out.
-func (t *Table) releaseLines(runtime string) [][]Version {
-	var lines [][]Version
-	for _, r := range t.rows.Releases {
-		if r.Runtime != runtime || r.Version.Prerelease() {
-			continue
-		}
-		if n := len(lines); n == 0 || lines[n-1][0].Line() != r.Version.Line() {
-			lines = append(lines, nil)
-		}
-		lines[len(lines)-1] = append(lines[len(lines)-1], r.Version)
-	}
-	return lines
 }

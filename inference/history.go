@@ -21,23 +21,22 @@ type Segment struct {
 func (t *Table) History(id capability.ID, runtime string) []Segment {
 	var out []Segment
 	all := t.Ranges(id, runtime)
-	for _, line := range t.Lines(runtime) {
-		var ranges []Range
-		for _, r := range all {
-			if r.Line == line {
-				ranges = append(ranges, r)
-			}
+	for _, line := range t.lines[runtime] {
+		n := 0 // ranges stand line by line, in the order of the lines
+		for n < len(all) && all[n].Line == line.name {
+			n++
 		}
-		out = append(out, t.lineHistory(runtime, line, ranges)...)
+		out = append(out, line.history(all[:n])...)
+		all = all[n:]
 	}
 	return out
 }
 
-func (t *Table) lineHistory(runtime, line string, ranges []Range) []Segment {
+func (l releaseLine) history(ranges []Range) []Segment {
 	var out []Segment
 	last := -1
-	for _, rel := range t.rows.Releases {
-		if rel.Runtime != runtime || rel.Version.Line() != line || rel.Version.Prerelease() {
+	for _, rel := range l.rows {
+		if rel.Version.Prerelease() {
 			continue
 		}
 		at := -1
@@ -51,7 +50,7 @@ func (t *Table) lineHistory(runtime, line string, ranges []Range) []Segment {
 			continue
 		}
 		if at != last {
-			out = append(out, Segment{Line: line, From: rel.Version, Range: ranges[at]})
+			out = append(out, Segment{Line: l.name, From: rel.Version, Range: ranges[at]})
 			last = at
 		}
 		out[len(out)-1].To = rel.Version

@@ -120,10 +120,7 @@ func overlayRanges(base rangeSource, t *Table, over []Range) rangeSource {
 // what stood there before comes back after the run.
 func (t *Table) splice(ranges []Range, run Range) []Range {
 	var out []Range
-	for _, rel := range t.rows.Releases {
-		if rel.Runtime != run.Runtime || rel.Version.Line() != run.Line {
-			continue
-		}
+	for _, rel := range t.line(run.Runtime, run.Line).rows {
 		cell, ok := run, run.From.Compare(rel.Version) <= 0 && (run.To.IsZero() || rel.Version.Compare(run.To) <= 0)
 		if !ok {
 			cell, ok = latest(ranges, rel.Version)
@@ -131,6 +128,7 @@ func (t *Table) splice(ranges []Range, run Range) []Range {
 		if !ok || len(out) > 0 && sameCell(out[len(out)-1], cell) {
 			continue
 		}
+		cell.Source, cell.tail = cell.Sources(), nil
 		if cell.At.IsZero() && len(cell.Files) > 0 {
 			cell.At = cell.From // the files stay those of the tag they were seen at
 		}
@@ -141,5 +139,5 @@ func (t *Table) splice(ranges []Range, run Range) []Range {
 }
 
 func sameCell(a, b Range) bool {
-	return a.State == b.State && a.When == b.When && a.Effect == b.Effect && a.Ref == b.Ref && a.Because == b.Because
+	return a.State == b.State && a.When == b.When && a.Effect == b.Effect && a.Because == b.Because
 }

@@ -38,7 +38,8 @@ type Support struct {
 	Runtime Runtime
 	// Match tells how Row relates to it.
 	Match Match
-	// Row is the release that answers; nil for [NoMatch] and [BeforeNRI].
+	// Row is the release that answers, not to be changed; nil for [NoMatch] and
+	// [BeforeNRI].
 	Row *Release
 	// Why explains a match other than [Exact], in one sentence; may be empty.
 	Why string
@@ -55,8 +56,8 @@ const noSocket = "the plugin cannot connect: there is no NRI socket"
 // unless values says otherwise for [NRIEnabled].
 func (t *Table) Lookup(r Runtime, values Values) Support {
 	s := Support{Runtime: r, Match: NoMatch, table: t, values: values}
-	if row, ok := t.Release(r.Name, r.Version); ok {
-		s.Row, s.Match = &row, Exact
+	if row, ok := t.releases[releaseKey{r.Name, r.Version}]; ok {
+		s.Row, s.Match = row, Exact
 		if !r.Upstream() {
 			s.Match = VendorBuild
 			s.Why = fmt.Sprintf("answered as %s %s, on which it is built", r.Name, row.Version)
@@ -89,15 +90,11 @@ func (t *Table) Lookup(r Runtime, values Values) Support {
 // neighbours returns the rows next to a version within its line, nil where
 // there is none.
 func (t *Table) neighbours(runtime string, v Version) (older, newer *Release) {
-	for i := range t.rows.Releases {
-		r := t.rows.Releases[i]
-		if r.Runtime != runtime || r.Version.Line() != v.Line() {
-			continue
-		}
+	for _, r := range t.line(runtime, v.Line()).rows {
 		if r.Version.Compare(v) < 0 {
-			older = &r
+			older = r
 		} else if newer == nil {
-			newer = &r
+			newer = r
 		}
 	}
 	return older, newer
@@ -188,19 +185,20 @@ func (t *Table) answer(c Range, r Release, values Values) capability.Answer {
 // that a person can look up.
 func (r Range) References() []string {
 	var out []string
-	if r.Ref != "" {
-		out = append(out, r.Ref)
+	source := r.Sources()
+	if source.Ref != "" {
+		out = append(out, source.Ref)
 	}
 	at := r.From
-	if !r.At.IsZero() {
-		at = r.At
+	if !source.At.IsZero() {
+		at = source.At
 	}
-	for _, f := range r.Files {
-		tag := at.String()
-		if !at.Main {
-			tag = "v" + tag
-		}
-		out = append(out, fmt.Sprintf("%s %s %s", r.Runtime, tag, f))
+	tag := at.String()
+	if !at.Main {
+		tag = "v" + tag
+	}
+	for _, f := range source.Files {
+		out = append(out, r.Runtime+" "+tag+" "+f)
 	}
 	return out
 }

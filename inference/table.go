@@ -27,7 +27,19 @@ type Table struct {
 	sum      func() string
 	rows     sections
 	releases map[releaseKey]*Release
+	lines    map[string][]releaseLine // by runtime, oldest first
 	ranges   rangeSource
+}
+
+// releaseLine is a release line with its rows, oldest first.
+type releaseLine struct {
+	name string
+	rows []*Release
+}
+
+// released returns the rows that are no pre-releases.
+func (l releaseLine) released() []*Release {
+	return slices.DeleteFunc(slices.Clone(l.rows), func(r *Release) bool { return r.Version.Prerelease() })
 }
 
 // sections are the parts of a table file that are small enough to be decoded
@@ -139,13 +151,21 @@ type Range struct {
 	// Effect is what happens when the capability is used, if it is not the one
 	// the catalogue names.
 	Effect capability.Effect `json:"effect,omitempty"`
-	// Ref names the pull request that brought the state about.
-	Ref string `json:"ref,omitempty"`
-	// Files are "file:line" at the tag of release At, or of From if At is zero.
-	Files []string `json:"files,omitempty"`
-	At    Version  `json:"at,omitzero"`
+	Source
 	// Because says why a vendor's range differs; only in overlays.
 	Because string `json:"because,omitempty"`
+
+	tail []byte // the text of Source, not decoded yet; nil if Source holds
+}
+
+// Source is where a range was read.
+type Source struct {
+	// Ref names the pull request that brought the state about.
+	Ref string `json:"ref,omitempty"`
+	// Files are "file:line" at the tag of release At, or of the range's first
+	// release if At is zero.
+	Files []string `json:"files,omitempty"`
+	At    Version  `json:"at,omitzero"`
 }
 
 type releaseKey struct {
@@ -185,10 +205,28 @@ var Builtin = sync.OnceValue(func() *Table {
 
 func (t *Table) index() {
 	t.releases = make(map[releaseKey]*Release, len(t.rows.Releases))
+	t.lines = map[string][]releaseLine{}
 	for i := range t.rows.Releases {
 		r := &t.rows.Releases[i]
 		t.releases[releaseKey{r.Runtime, r.Version}] = r
+		lines := t.lines[r.Runtime]
+		if n := len(lines); n == 0 || !sameLine(lines[n-1].rows[0].Version, r.Version) {
+			lines = append(lines, releaseLine{name: r.Version.Line()})
+		}
+		last := &lines[len(lines)-1]
+		last.rows = append(last.rows, r)
+		t.lines[r.Runtime] = lines
 	}
+}
+
+// line returns a release line of a runtime; its rows are nil if there is none.
+func (t *Table) line(runtime, name string) releaseLine {
+	for _, l := range t.lines[runtime] {
+		if l.name == name {
+			return l
+		}
+	}
+	return releaseLine{name: name}
 }
 
 // Version is the day of the table's data, YYYY-MM-DD.
@@ -218,13 +256,11 @@ func (t *Table) Releases(runtime string) []Release {
 
 // Lines returns the release lines of a runtime, oldest first.
 func (t *Table) Lines(runtime string) []string {
-	var lines []string
-	for _, r := range t.rows.Releases {
-		if r.Runtime == runtime && !slices.Contains(lines, r.Version.Line()) {
-			lines = append(lines, r.Version.Line())
-		}
+	var names []string
+	for _, l := range t.lines[runtime] {
+		names = append(names, l.name)
 	}
-	return lines
+	return names
 }
 
 // Release returns the row of a release, false if the table has none.

@@ -31,7 +31,11 @@ func (v Version) Line() string {
 	if v.Main {
 		return "main"
 	}
-	return fmt.Sprintf("%d.%d", v.Major, v.Minor)
+	return strconv.FormatUint(v.Major, 10) + "." + strconv.FormatUint(v.Minor, 10)
+}
+
+func sameLine(v, w Version) bool {
+	return v.Main == w.Main && v.Major == w.Major && v.Minor == w.Minor
 }
 
 // String returns the version without a leading "v", such as "2.0.0-rc.5".
@@ -39,11 +43,14 @@ func (v Version) String() string {
 	if v.Main {
 		return "main"
 	}
-	s := fmt.Sprintf("%d.%d.%d", v.Major, v.Minor, v.Patch)
+	b := make([]byte, 0, 24)
+	b = strconv.AppendUint(b, v.Major, 10)
+	b = strconv.AppendUint(append(b, '.'), v.Minor, 10)
+	b = strconv.AppendUint(append(b, '.'), v.Patch, 10)
 	if v.Pre != "" {
-		s += "-" + v.Pre
+		b = append(append(b, '-'), v.Pre...)
 	}
-	return s
+	return string(b)
 }
 
 // MarshalText returns the form of [Version.String], empty for no version.

@@ -15,7 +15,10 @@ func (t *Table) WriteJSON(w io.Writer) error {
 	f := &file{schemaVersion: SchemaVersion, version: t.version, rows: t.rows}
 	for _, id := range capability.All() {
 		for _, runtime := range Runtimes() {
-			f.ranges = append(f.ranges, t.Ranges(id, runtime)...)
+			for _, r := range t.Ranges(id, runtime) {
+				r.Source = r.Sources()
+				f.ranges = append(f.ranges, r)
+			}
 		}
 	}
 	text, err := f.canonical()

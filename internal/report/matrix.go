@@ -124,12 +124,9 @@ func newSegment(id capability.ID, s inference.Segment) Segment {
 // segmentText words a run of releases; empty for a plain no, which goes
 // without saying next to the others.
 func segmentText(s inference.Segment) string {
-	what := map[capability.State]string{
-		capability.Yes: "yes", capability.Partial: "partial", capability.Conditional: "with " + settingName(s.Range.When),
-		capability.Harmful: "crashes", capability.No: "", capability.Unknown: "unknown",
-	}[s.Range.State]
-	if s.Range.State == capability.Harmful && s.Range.Effect == capability.Hang {
-		what = "hangs"
+	what := stateInCell(s.Range.State, s.Range.Effect, s.Range.When)
+	if s.Range.State == capability.No {
+		what = ""
 	}
 	switch {
 	case what == "" || s.Whole:
@@ -144,6 +141,19 @@ func segmentText(s inference.Segment) string {
 		return s.From.String() + "–" + s.To.String()
 	}
 	return s.From.String() + "–" + s.To.String() + " " + what
+}
+
+// stateInCell words a state as a cell shows it.
+func stateInCell(state capability.State, effect capability.Effect, when string) string {
+	switch {
+	case state == capability.Harmful && effect == capability.Hang:
+		return "hangs"
+	case state == capability.Harmful:
+		return "crashes"
+	case state == capability.Conditional && when != "":
+		return "with " + settingName(when)
+	}
+	return state.String()
 }
 
 func settingName(when string) string {
@@ -174,17 +184,10 @@ func NewMatrixByRelease(head Head, t *inference.Table, ids []capability.ID, runt
 
 func releaseCell(version string, a capability.Answer) Cell {
 	seg := Segment{From: version, To: version, State: a.State.String(), Effect: a.Effect.String()}
-	text := a.State.String()
 	for _, s := range a.Settings {
 		seg.When = s.Name + "=" + s.Want
-		text = "with " + settingName(seg.When)
 	}
-	if a.State == capability.Harmful {
-		text = "crashes"
-		if a.Effect == capability.Hang {
-			text = "hangs"
-		}
-	}
+	text := stateInCell(a.State, a.Effect, seg.When)
 	return Cell{Text: text, Segments: []Segment{seg}}
 }
 
