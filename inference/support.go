@@ -43,9 +43,13 @@ type Support struct {
 	Row *Release
 	// Why explains a match other than [Exact], in one sentence; may be empty.
 	Why string
+	// Contradictions are what two kinds of evidence say differently, a sentence
+	// each; only of a runtime that was observed.
+	Contradictions []string
 
 	table  *Table
 	values Values
+	seen   evidence
 }
 
 // noSocket is what becomes of a plugin where there is no NRI at all.
@@ -103,10 +107,35 @@ func (t *Table) neighbours(runtime string, v Version) (older, newer *Release) {
 // NRI is the version of the NRI library the runtime carries, with "v"; empty
 // if it is not known.
 func (s Support) NRI() string {
-	if s.Row == nil {
-		return ""
+	switch {
+	case s.seen.nri != "" && s.seen.nriLow == "":
+		return s.seen.nri
+	case s.Row != nil:
+		return s.Row.NRI
 	}
-	return s.Row.NRI
+	return ""
+}
+
+// NRIOrigin tells where the NRI version is known from: "reported" by the
+// runtime, "binary", "table" or, for a range of versions, "handshake"; empty
+// if nothing is known.
+func (s Support) NRIOrigin() string {
+	switch {
+	case s.seen.nriOrigin != "":
+		return s.seen.nriOrigin
+	case s.Row != nil:
+		return "table"
+	}
+	return ""
+}
+
+// NRIRange is the oldest and the newest NRI version the handshake allows for a
+// runtime of which nothing else is known; empty otherwise.
+func (s Support) NRIRange() (oldest, newest string) {
+	if s.seen.nriLow == "" {
+		return "", ""
+	}
+	return s.seen.nriLow, s.seen.nri
 }
 
 // NRISwitch is the setting that switches NRI on, with the value that holds for
@@ -127,6 +156,9 @@ func (s Support) Answer(id capability.ID) capability.Answer {
 		return capability.Answer{State: capability.No, Effect: capability.Refused, Consequence: noSocket, Note: s.Why, Origin: "table"}
 	}
 	if s.Row == nil {
+		if a, ok := s.seenAnswer(id, capability.Answer{}); ok {
+			return a
+		}
 		return capability.Answer{Note: s.Why}
 	}
 	if off, ok := s.switchedOff(); ok {
@@ -136,7 +168,8 @@ func (s Support) Answer(id capability.ID) capability.Answer {
 	if !ok {
 		return capability.Answer{Note: "the table has no entry for it"}
 	}
-	return s.table.answer(cell, *s.Row, s.values)
+	a, _ := s.seenAnswer(id, s.table.answer(cell, *s.Row, s.values))
+	return a
 }
 
 // switchedOff answers everything when it was said that NRI is off, or that its
