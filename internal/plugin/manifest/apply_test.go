@@ -1,0 +1,147 @@
+package manifest
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nri-compat/nri-compat/capability"
+	"github.com/nri-compat/nri-compat/internal/plugin/found"
+)
+
+func detected() found.Plugin {
+	return found.Plugin{
+		Name:   "injector",
+		Ref:    "./bin/injector",
+		Reader: "binary",
+		Gaps:   []string{"one\npackage"},
+		Opaque: []string{"prints containers"},
+		Requirements: []capability.Requirement{
+			{
+				Capability: capability.AdjustLinuxDevices, Source: capability.FromBinary,
+				Evidence: []capability.Evidence{{Kind: "call", Symbol: "api.AddDevice\n- EVIL", File: "a.go", Line: 7}},
+			},
+			{Capability: capability.AdjustEnv, Source: capability.FromBinary, Unproven: true},
+			{Capability: capability.AdjustLinuxSysctl, Source: capability.FromBinary, Unproven: true},
+			{Capability: capability.EventCreateContainer, Source: capability.FromBinary},
+		},
+	}
+}
+
+func TestApply(t *testing.T) {
+	m, err := Read(strings.NewReader(`schema: nri-compat.dev/manifest/v1
+plugin: other-name
+requires:
+  - ADJUST_LINUX_DEVICES
+  - ADJUST_MOUNTS
+wants:
+  - {capability: ADJUST_ENV, reason: has a fallback}
+excludes:
+  - {capability: ADJUST_LINUX_SYSCTL, reason: never called}
+  - {capability: ADJUST_LINUX_RDT_CLASS, reason: long gone}
+runtimes: [containerd@1.7]
+`), "m.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := detected()
+	got, diffs := Apply(before, m)
+	if d := cmp.Diff(detected(), before); d != "" {
+		t.Errorf("Apply changed its argument: %s", d)
+	}
+	wantDiffs := []Difference{
+		{capability.AdjustLinuxRDTClass, StaleExclusion, "excludes"},
+		{capability.AdjustMounts, NotDetected, "requires"},
+		{capability.EventCreateContainer, NotDeclared, ""},
+	}
+	if d := cmp.Diff(wantDiffs, diffs); d != "" {
+		t.Errorf("differences (-want +got)\n%s", d)
+	}
+	want := detected()
+	want.Name = "other-name"
+	want.Supports = []string{"containerd@1.7"}
+	said := func(line int, list string) capability.Evidence {
+		return capability.Evidence{Kind: "manifest", File: "m.yaml", Line: line, Detail: list}
+	}
+	want.Requirements = []capability.Requirement{
+		{Capability: capability.AdjustEnv, Level: capability.Wants, Source: capability.FromBinary, Note: "has a fallback", Evidence: []capability.Evidence{said(7, "wants")}},
+		{
+			Capability: capability.AdjustLinuxDevices, Source: capability.FromBinary,
+			Evidence: append(detected().Requirements[0].Evidence, said(4, "requires")),
+		},
+		{Capability: capability.AdjustMounts, Source: capability.Declared, Evidence: []capability.Evidence{said(5, "requires")}},
+		{Capability: capability.EventCreateContainer, Source: capability.FromBinary},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("plugin (-want +got)\n%s", d)
+	}
+	for _, d := range diffs {
+		if s := d.String(); !strings.HasPrefix(s, d.Capability.String()) {
+			t.Errorf("difference reads %q", s)
+		}
+	}
+}
+
+// TestWriteThenApplyChangesNothing: a manifest written from what was detected
+// is valid, whatever the detected strings hold, and agrees with the plugin.
+func TestWriteThenApplyChangesNothing(t *testing.T) {
+	p := detected()
+	p.Name = "evil\"\n- name: \x00\u2028"
+	p.Requirements[1].Level = capability.Wants
+	var b, again bytes.Buffer
+	if err := Write(&b, p); err != nil {
+		t.Fatal(err)
+	}
+	if err := Write(&again, p); err != nil || b.String() != again.String() {
+		t.Errorf("written differently the second time, %v", err)
+	}
+	m, err := Read(&b, "m.yaml")
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, again.String())
+	}
+	got, diffs := Apply(p, m)
+	if len(diffs) > 0 {
+		t.Errorf("differences: %v", diffs)
+	}
+	levels := func(p found.Plugin) map[string]string {
+		out := map[string]string{}
+		for _, r := range p.Requirements {
+			out[r.Capability.String()] = r.Level.String()
+		}
+		return out
+	}
+	if d := cmp.Diff(levels(p), levels(got)); d != "" {
+		t.Errorf("levels (-before +after)\n%s", d)
+	}
+	if !strings.Contains(again.String(), "# api.AddDevice?- EVIL at a.go:7\n") {
+		t.Errorf("no evidence beside the capability in\n%s", again.String())
+	}
+}
+
+func TestDeclared(t *testing.T) {
+	m := Manifest{Name: "m.yaml", Plugin: "x", Requires: []Entry{{Capability: capability.AdjustEnv}}}
+	p := m.Declared()
+	if p.Reader != "manifest" || p.Name != "x" || len(p.Requirements) != 1 || len(p.Gaps) != 0 ||
+		p.Requirements[0].Source != capability.Declared {
+		t.Errorf("%+v", p)
+	}
+	if p := (Manifest{Name: "m.yaml"}).Declared(); len(p.Gaps) != 1 {
+		t.Errorf("a manifest that names nothing leaves no gap: %+v", p)
+	}
+}
+
+func TestWriteReportsAFailingWriter(t *testing.T) {
+	if err := Write(failing{}, detected()); err == nil {
+		t.Error("no error")
+	}
+	if err := Encode(failing{}, Manifest{}); err == nil {
+		t.Error("no error")
+	}
+}
+
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }

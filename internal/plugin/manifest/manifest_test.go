@@ -1,0 +1,178 @@
+package manifest
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/nri-compat/nri-compat/capability"
+)
+
+const full = `# declared by the author
+schema: nri-compat.dev/manifest/v1
+plugin: device-injector   # a name
+requires:
+  - ADJUST_LINUX_DEVICES
+  - capability: adjust-mounts
+    reason: >
+      two
+      lines
+wants: [ADJUST_CDI_DEVICES, {capability: ADJUST_ENV, reason: "nice: to, have"}]
+excludes:
+- {capability: "ADJUST_LINUX_SYSCTL", reason: linked only}
+runtimes:
+  - containerd@>=1.7.7 <2.2
+  - "cri-o@1.30"
+`
+
+func TestRead(t *testing.T) {
+	got, err := Read(strings.NewReader(full), "dir/nri-compat.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Manifest{
+		Name:   "dir/nri-compat.yaml",
+		Plugin: "device-injector",
+		Requires: []Entry{
+			{capability.AdjustLinuxDevices, "", 5},
+			{capability.AdjustMounts, "two lines", 6},
+		},
+		Wants: []Entry{
+			{capability.AdjustCDIDevices, "", 10},
+			{capability.AdjustEnv, "nice: to, have", 10},
+		},
+		Excludes: []Entry{{capability.AdjustLinuxSysctl, "linked only", 12}},
+		Runtimes: []string{"containerd@>=1.7.7 <2.2", "cri-o@1.30"},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	const head = "schema: nri-compat.dev/manifest/v1\n"
+	for _, test := range []struct{ name, text, want string }{
+		{"nothing", "", "m.yaml: empty"},
+		{"comments only", "# hello\n", "m.yaml: empty"},
+		{"a list", "- a\n", "m.yaml: not a mapping"},
+		{"a word", "hello\n", "m.yaml: not a mapping"},
+		{"no schema", "plugin: x\n", `m.yaml: no key "schema": write "schema: nri-compat.dev/manifest/v1"`},
+		{"other schema", "plugin: x\nschema: nri-compat.dev/manifest/v2\n", `m.yaml:2: unknown schema "nri-compat.dev/manifest/v2"`},
+		{"unknown key", head + "requries: []\n", `m.yaml:2: unknown key "requries": the keys are`},
+		{"key in other case", head + "Requires: []\n", `m.yaml:2: unknown key "Requires"`},
+		{"duplicate key", head + "wants: []\nwants: []\n", `m.yaml:3: not valid YAML: key "wants" already set`},
+		{"bad indentation", head + "wants:\n  - a\n - b\n", "m.yaml:3: not valid YAML"},
+		{"unclosed quote", head + "plugin: \"x\n", "not valid YAML"},
+		{"unknown capability", head + "requires:\n- ADJUST_CDI_DEVICE\n", `m.yaml:3: requires: unknown capability "ADJUST_CDI_DEVICE": did you mean ADJUST_CDI_DEVICES`},
+		{"twice in one list", head + "requires: [ADJUST_ENV, adjust-env]\n", "ADJUST_ENV is named in requires and again in requires"},
+		{"in two lists", head + "requires: [ADJUST_ENV]\nwants: [ADJUST_ENV]\n", "ADJUST_ENV is named in requires and again in wants"},
+		{"no reason", head + "excludes:\n- ADJUST_ENV\n", "m.yaml:3: excludes: ADJUST_ENV has no reason"},
+		{"blank reason", head + "excludes:\n- {capability: ADJUST_ENV, reason: ' '}\n", "m.yaml:3: excludes: ADJUST_ENV has no reason"},
+		{"unknown entry key", head + "wants:\n- {capability: ADJUST_ENV, because: x}\n", `m.yaml:3: wants: unknown key "because"`},
+		{"capability as key", head + "wants:\n- ADJUST_ENV: x\n", `m.yaml:3: wants: unknown key "ADJUST_ENV" in an entry`},
+		{"entry without capability", head + "wants:\n- reason: x\n", `m.yaml:2: wants: an entry has no key "capability"`},
+		{"number as entry", head + "wants: [7]\n", "m.yaml:2: wants: 7 is neither"},
+		{"null as entry", head + "wants: [~]\n", "m.yaml:2: wants: null is neither"},
+		{"text as list", head + "wants: ADJUST_ENV\n", "m.yaml:2: wants: not a list"},
+		{"number as name", head + "plugin: 7\n", "m.yaml:2: plugin: not text"},
+		{"number as runtime", head + "runtimes: [1.7]\n", "m.yaml:2: runtimes: 1.7 is not a runtime"},
+		{"empty runtime", head + "runtimes: ['']\n", "m.yaml:2: runtimes: \"\" is not a runtime"},
+		{"runtime twice", head + "runtimes: [a, a]\n", `runtimes: "a" is named twice`},
+		{"second document", head + "---\nrequires: [ADJUST_ENV]\n", "m.yaml:2: a second YAML document"},
+		{"alias", head + "plugin: &a x\nruntimes: [*a, *a]\n", "m.yaml:3: an anchor and an alias"},
+		{"UTF-16", "\xff\xfes\x00c\x00", "m.yaml: not UTF-8 text"},
+		{"control character", head + "plugin: \x01\n", "control characters are not allowed"},
+		{"too large", head + strings.Repeat("#", MaxSize), "m.yaml: larger than 256 KiB"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			m, err := Read(strings.NewReader(test.text), "m.yaml")
+			if err == nil {
+				t.Fatalf("accepted as %+v", m)
+			}
+			if !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%v\nwant %s", err, test.want)
+			}
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("more than one line: %q", err)
+			}
+			if d := cmp.Diff(Manifest{}, m); d != "" {
+				t.Errorf("a manifest beside the error: %s", d)
+			}
+		})
+	}
+}
+
+func TestReadAccepts(t *testing.T) {
+	for _, text := range []string{
+		"schema: nri-compat.dev/manifest/v1\n",
+		"---\nschema: nri-compat.dev/manifest/v1\n---\n# no more\n",
+		"---\r\nschema: nri-compat.dev/manifest/v1\r\nwants:\r\n- ADJUST_ENV\r\n...\r\n",
+		"schema: nri-compat.dev/manifest/v1\nrequires:\nwants: ~\nplugin:\n",
+		"{\"schema\": \"nri-compat.dev/manifest/v1\", \"wants\": [\"ADJUST_ENV\"]}",
+		"schema: nri-compat.dev/manifest/v1\nplugin: this & that\nruntimes: [containerd@1.7.*]\n",
+	} {
+		if _, err := Read(strings.NewReader(text), "m.yaml"); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// FuzzRead: nothing panics, an error is one line and comes alone, and what was
+// read is read back the same after it was written.
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(full))
+	f.Add([]byte("schema: nri-compat.dev/manifest/v1\nplugin: \"\\x7f\\u2028\\U0001F600 \\\"'#: -\"\n"))
+	f.Add([]byte("schema: nri-compat.dev/manifest/v1\nwants: [{capability: ADJUST_ENV, reason: \"a\\nb # c\"}]\n"))
+	f.Add([]byte("schema: nri-compat.dev/manifest/v1\nruntimes: ['null', 'yes', '1.7', '- a', '{', '&a', '*a']\n"))
+	f.Add([]byte("a: &a [x]\nb: *a\n<<: *a\n"))
+	f.Add([]byte("? [a]\n: b\n"))
+	f.Add([]byte(strings.Repeat("[", 20000)))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m, err := Read(bytes.NewReader(data), "m.yaml")
+		if err != nil {
+			if strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), "m.yaml") {
+				t.Errorf("error %q", err)
+			}
+			return
+		}
+		var b bytes.Buffer
+		if err := Encode(&b, m); err != nil {
+			t.Fatal(err)
+		}
+		again, err := Read(&b, "m.yaml")
+		if err != nil {
+			t.Fatalf("what was written is refused: %v", err)
+		}
+		if d := cmp.Diff(m, again, cmpopts.IgnoreFields(Entry{}, "Line")); d != "" {
+			t.Errorf("read back differently (-read +again)\n%s", d)
+		}
+	})
+}
+
+// TestSchemaHasTheSameKeys: the schema that is shipped and the reader know the
+// same keys and the same version.
+func TestSchemaHasTheSameKeys(t *testing.T) {
+	data, err := os.ReadFile("../../../testdata/schema/manifest.v1.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema struct {
+		Properties map[string]struct{ Const string }
+	}
+	if err := json.Unmarshal(data, &schema); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]struct{ Const string }{}
+	for _, k := range keys() {
+		want[k] = struct{ Const string }{}
+	}
+	want["schema"] = struct{ Const string }{Schema}
+	if d := cmp.Diff(want, schema.Properties); d != "" {
+		t.Errorf("keys (-reader +schema)\n%s", d)
+	}
+}
