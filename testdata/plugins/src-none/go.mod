@@ -1,0 +1,3 @@
+module example.com/src-none
+
+go 1.24

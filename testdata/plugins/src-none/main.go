@@ -1,0 +1,4 @@
+// The program does not use NRI.
+package main
+
+func main() { println("hello") }

@@ -1,0 +1,3 @@
+module example.com/src-own-copy
+
+go 1.24
