@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"sigs.k8s.io/yaml"
 
 	"github.com/nri-compat/nri-compat/capability"
 )
@@ -107,15 +109,20 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-func TestReadAccepts(t *testing.T) {
-	for _, text := range []string{
+// accepted are manifests in unusual forms.
+func accepted() []string {
+	return []string{
 		"schema: nri-compat.dev/manifest/v1\n",
 		"---\nschema: nri-compat.dev/manifest/v1\n---\n# no more\n",
 		"---\r\nschema: nri-compat.dev/manifest/v1\r\nwants:\r\n- ADJUST_ENV\r\n...\r\n",
 		"schema: nri-compat.dev/manifest/v1\nrequires:\nwants: ~\nplugin:\n",
 		"{\"schema\": \"nri-compat.dev/manifest/v1\", \"wants\": [\"ADJUST_ENV\"]}",
 		"schema: nri-compat.dev/manifest/v1\nplugin: this & that\nruntimes: [containerd@1.7.*]\n",
-	} {
+	}
+}
+
+func TestReadAccepts(t *testing.T) {
+	for _, text := range accepted() {
 		if _, err := Read(strings.NewReader(text), "m.yaml"); err != nil {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -157,14 +164,10 @@ func FuzzRead(f *testing.F) {
 // TestSchemaHasTheSameKeys: the schema that is shipped and the reader know the
 // same keys and the same version.
 func TestSchemaHasTheSameKeys(t *testing.T) {
-	data, err := os.ReadFile("../../../testdata/schema/manifest.v1.json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var schema struct {
 		Properties map[string]struct{ Const string }
 	}
-	if err := json.Unmarshal(data, &schema); err != nil {
+	if err := json.Unmarshal(schemaText(t), &schema); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]struct{ Const string }{}
@@ -175,4 +178,71 @@ func TestSchemaHasTheSameKeys(t *testing.T) {
 	if d := cmp.Diff(want, schema.Properties); d != "" {
 		t.Errorf("keys (-reader +schema)\n%s", d)
 	}
+}
+
+// TestSchemaAgreesWithTheReader: what the reader accepts the schema accepts; and
+// the schema refuses what is wrong in form, as far as a schema can tell.
+func TestSchemaAgreesWithTheReader(t *testing.T) {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schemaText(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("manifest", doc); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := c.Compile("manifest")
+	if err != nil {
+		t.Fatal(err)
+	}
+	validate := func(text string) error {
+		asJSON, err := yaml.YAMLToJSON([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		value, err := jsonschema.UnmarshalJSON(bytes.NewReader(asJSON))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return schema.Validate(value)
+	}
+	var written bytes.Buffer
+	if err := Write(&written, detected()); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range append(accepted(), full, written.String()) {
+		if err := validate(text); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	const head = "schema: nri-compat.dev/manifest/v1\n"
+	for _, text := range []string{
+		"plugin: x\n", "[]\n",
+		"schema: nri-compat.dev/manifest/v2\n",
+		head + "requries: []\n",
+		head + "wants: ADJUST_ENV\n",
+		head + "wants: [7]\n",
+		head + "wants: [{reason: x}]\n",
+		head + "wants: [{capability: ADJUST_ENV, because: x}]\n",
+		head + "excludes: [ADJUST_ENV]\n",
+		head + "excludes: [{capability: ADJUST_ENV, reason: ' '}]\n",
+		head + "runtimes: ['']\n",
+		head + "runtimes: [a, a]\n",
+	} {
+		if validate(text) == nil {
+			t.Errorf("%q: the schema accepts it", text)
+		}
+		if _, err := Read(strings.NewReader(text), "m.yaml"); err == nil {
+			t.Errorf("%q: the reader accepts it", text)
+		}
+	}
+}
+
+func schemaText(t *testing.T) []byte {
+	t.Helper()
+	data, err := os.ReadFile("../../../testdata/schema/manifest.v1.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
 }
