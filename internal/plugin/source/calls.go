@@ -88,8 +88,8 @@ func (w *walker) undeclared(at token.Pos) {
 	w.f.gaps = append(w.f.gaps, fmt.Sprintf("a capability declared at %s is not a constant of the draft enum", w.shown(w.f, at)))
 }
 
-// constant notes the mention of an event.
-func (w *walker) constant(c *types.Const, at token.Pos) {
+// subscribe notes the mention of an event, such as Event_RUN_POD_SANDBOX.
+func (w *walker) subscribe(c *types.Const, at token.Pos) {
 	words, ok := strings.CutPrefix(c.Name(), "Event_")
 	if !ok {
 		return

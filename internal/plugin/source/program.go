@@ -6,7 +6,6 @@ import (
 	"go/token"
 	"go/types"
 	"path/filepath"
-	"strings"
 
 	"golang.org/x/tools/go/packages"
 
@@ -242,7 +241,8 @@ func (p *program) place(pkg *packages.Package, at token.Pos) (string, int) {
 	return pkg.PkgPath + "/" + filepath.Base(pos.Filename), pos.Line
 }
 
+// shown is the place of a node for a sentence.
 func (p *program) shown(f *function, at token.Pos) string {
 	file, line := p.place(f.pkg, at)
-	return fmt.Sprintf("%s:%d", strings.TrimSpace(file), line)
+	return fmt.Sprintf("%s:%d", file, line)
 }

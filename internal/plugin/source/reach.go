@@ -160,7 +160,7 @@ func (p *program) wantedMethods(packages map[*types.Package]bool) {
 		}
 	}
 	for _, n := range p.named {
-		if n.TypeParams().Len() > 0 || n.NumMethods() == 0 && !embeds(n) {
+		if n.NumMethods() == 0 && !embeds(n) {
 			continue
 		}
 		set := types.NewMethodSet(types.NewPointer(n))
@@ -191,7 +191,7 @@ func (p *program) want(n *types.Named, set *types.MethodSet, i *types.Interface)
 			return
 		}
 	}
-	if !types.Implements(types.NewPointer(n), i) {
+	if !implements(n, i) {
 		return
 	}
 	for m := range i.Methods() {
@@ -199,6 +199,13 @@ func (p *program) want(n *types.Named, set *types.MethodSet, i *types.Interface)
 			p.wanted[fn.Origin()] = true
 		}
 	}
+}
+
+// implements tells whether a pointer to the type implements an interface. A
+// generic type, whose arguments are not known here, counts as doing so; the
+// callers have looked at the names of its methods.
+func implements(n *types.Named, i *types.Interface) bool {
+	return n.TypeParams().Len() > 0 || types.Implements(types.NewPointer(n), i)
 }
 
 // implementations returns the methods of walked types that a call of an
@@ -210,12 +217,12 @@ func (p *program) implementations(method *types.Func, in map[string]bool) []*typ
 	}
 	var out []*types.Func
 	for _, n := range p.named {
-		if n.Obj().Pkg() == nil || !in[n.Obj().Pkg().Path()] || n.TypeParams().Len() > 0 {
+		if n.Obj().Pkg() == nil || !in[n.Obj().Pkg().Path()] {
 			continue
 		}
 		obj, _, _ := types.LookupFieldOrMethod(types.NewPointer(n), false, method.Pkg(), method.Name())
 		fn, ok := obj.(*types.Func)
-		if ok && (iface.NumMethods() == 1 && types.Identical(fn.Signature(), method.Signature()) || types.Implements(types.NewPointer(n), iface)) {
+		if ok && implements(n, iface) {
 			out = append(out, fn.Origin())
 		}
 	}

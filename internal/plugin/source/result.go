@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"path"
@@ -59,6 +60,7 @@ func (p *program) plugin(main *packages.Package, g *graph, l *loader) found.Plug
 		out.Gaps = append(out.Gaps, f.gaps...)
 		out.Opaque = append(out.Opaque, f.opaque...)
 	}
+	slices.SortStableFunc(uses, func(a, b symbols.Use) int { return cmp.Compare(weakness(a), weakness(b)) })
 	reqs = append(reqs, symbols.Requirements(uses, capability.FromSource)...)
 	reqs = append(reqs, h.reqs...)
 	reqs = append(reqs, p.fromHandlers(h.funcs, in)...)
@@ -75,6 +77,17 @@ func (p *program) plugin(main *packages.Package, g *graph, l *loader) found.Plug
 	out.Requirements = capability.Normalize(reqs)
 	out.Gaps, out.Warnings, out.Opaque = remarks(out.Gaps), remarks(out.Warnings), remarks(out.Opaque)
 	return out
+}
+
+// weakness orders uses so that the most telling evidence comes first.
+func weakness(u symbols.Use) int {
+	switch {
+	case u.Unproven:
+		return 2
+	case u.How == symbols.Construct:
+		return 1
+	}
+	return 0
 }
 
 // only returns the functions that are in the set, in order.

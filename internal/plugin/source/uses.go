@@ -183,7 +183,7 @@ func (w *walker) takesUpdates(fn *types.Func) bool {
 	return ok && w.apiType(slice.Elem()) == "ContainerUpdate"
 }
 
-// qualified handles a name of another package.
+// qualified handles a function of another package.
 func (w *walker) qualified(n *ast.SelectorExpr) {
 	obj := w.info.Uses[n.Sel]
 	if obj == nil || obj.Pkg() == nil {
@@ -198,21 +198,15 @@ func (w *walker) qualified(n *ast.SelectorExpr) {
 	default:
 		return
 	}
-	switch obj := obj.(type) {
-	case *types.Func:
-		if s, ok := symbols.Lookup(prefix + obj.Name()); ok && s.Kind == symbols.Func {
-			w.use(s, symbols.Call, nil, n.Sel.Pos())
-		}
-	case *types.Const:
-		w.constant(obj, n.Sel.Pos())
+	if s, ok := symbols.Lookup(prefix + obj.Name()); ok && s.Kind == symbols.Func {
+		w.use(s, symbols.Call, nil, n.Sel.Pos())
 	}
 }
 
-// ident handles a name that was imported with a dot, and names inside of a
-// package that has its own copy of the API are none of those.
+// ident handles the name of a constant of the API.
 func (w *walker) ident(n *ast.Ident) {
-	if c, ok := w.info.Uses[n].(*types.Const); ok && c.Pkg() != nil && w.api[c.Pkg()] && c.Pkg() != w.f.pkg.Types {
-		w.constant(c, n.Pos())
+	if c, ok := w.info.Uses[n].(*types.Const); ok && c.Pkg() != nil && w.api[c.Pkg()] {
+		w.subscribe(c, n.Pos())
 	}
 }
 
