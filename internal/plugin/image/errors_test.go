@@ -76,6 +76,14 @@ func TestRefusesArchives(t *testing.T) {
 	refuses(t, file("no layers", archiveOf(t, "manifest.json", `[{"Config":"c.json"}]`, "c.json", "{}")), Options{}, "an image without layers")
 	refuses(t, file("layers differ", archiveOf(t, "manifest.json", `[{"Config":"c.json","Layers":["l"]}]`, "c.json", "{}", "l", "")), Options{}, "1 layers, but its configuration lists 0")
 
+	refuses(t, file("config changed", archiveOf(t, "manifest.json", `[{"Config":"`+strings.Repeat("0", 64)+`.json"}]`, strings.Repeat("0", 64)+".json", "{}")), Options{}, "digest mismatch: the configuration")
+	config, err := good.RawConfigFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	refuses(t, file("layer changed", archiveOf(t, "manifest.json", `[{"Config":"c.json","Layers":["l"]}]`, "c.json", string(config),
+		"l", string(archiveOf(t, "plugin", elf+"another")))), Options{}, "layer 1 of 1: digest mismatch")
+
 	// A file with a hole of 2 GiB costs no memory.
 	sparse := filepath.Join(dir, "sparse")
 	writeFile(t, sparse, nil)
@@ -150,6 +158,32 @@ func TestRefusesLayouts(t *testing.T) {
 			test.damage(t, ref.Target)
 			refuses(t, ref, Options{}, test.want)
 		})
+	}
+}
+
+// TestLayersThatAreLinks: older versions of "docker save" write a layer that
+// several images share as a link.
+func TestLayersThatAreLinks(t *testing.T) {
+	isolate(t)
+	data := archiveOf(t, "plugin", elf+"plugin")
+	img := imageOf(t, v1.Config{Cmd: []string{"/plugin"}}, data)
+	config, err := img.RawConfigFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, link := range []string{"b/layer.tar -> ../a/layer.tar", "b/layer.tar => a/layer.tar"} {
+		file := writeFile(t, filepath.Join(t.TempDir(), "image.tar"), archiveOf(t,
+			"manifest.json", `[{"Config":"config.json","Layers":["b/layer.tar"]}]`,
+			"config.json", string(config), "a/layer.tar", string(data), link, ""))
+		opened, err := Open(t.Context(), Ref{DockerArchive, file}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := opened.Executables(t.Context(), plugins)
+		if err != nil || contents(t, got)["/plugin"] != elf+"plugin" {
+			t.Errorf("%s: %v, %v", link, got, err)
+		}
+		opened.Close()
 	}
 }
 

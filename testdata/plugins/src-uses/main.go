@@ -29,6 +29,15 @@ type pids struct{ max int64 }
 func (p pids) limit(u *api.ContainerUpdate) { u.SetLinuxPidLimits(p.max) }
 func (p pids) never(u *api.ContainerUpdate) { u.AddLinuxUnified("pids.max", "max") }
 
+// class is a generic type that is used through an interface.
+type class[T ~string] struct{ name T }
+
+func (c class[T]) assign(a *api.ContainerAdjustment) { a.SetLinuxBlockIOClass(string(c.name)) }
+
+type assigner interface {
+	assign(*api.ContainerAdjustment)
+}
+
 func (p *plugin) Synchronize(_ context.Context, _ []*api.PodSandbox, ctrs []*api.Container) ([]*api.ContainerUpdate, error) {
 	var updates []*api.ContainerUpdate
 	for _, c := range ctrs {
@@ -58,6 +67,8 @@ func (p *plugin) CreateContainer(_ context.Context, pod *api.PodSandbox, c *api.
 	for _, m := range c.Mounts {
 		adjust.Mounts = append(adjust.Mounts, &api.Mount{Destination: "-" + m.Destination})
 	}
+	var a assigner = class[string]{"fast"}
+	a.assign(adjust)
 	log.Printf("pod %v", pod)
 	return adjust, nil, nil
 }
