@@ -44,9 +44,13 @@ func newLoader(ctx context.Context, dir string, o Options) (*loader, error) {
 		return nil, errors.New("the go command is needed to read source code, and is not in PATH: install Go, or give the plugin's binary instead")
 	}
 	l := &loader{ctx: ctx, dir: dir, pattern: o.Pattern}
+	pwd, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
 	// Plugins run on Linux, whatever this machine is. A packages driver would be
 	// another program than the one the documentation names.
-	l.env = append(os.Environ(), "GOWORK=off", "GOOS=linux", "GOPACKAGESDRIVER=off", "PWD="+dir)
+	l.env = append(os.Environ(), "GOWORK=off", "GOOS=linux", "GOPACKAGESDRIVER=off", "PWD="+pwd)
 	if err := l.goEnv(); err != nil {
 		return nil, err
 	}

@@ -4,7 +4,8 @@
 //
 // [Inspect] runs "go list" in the directory, which compiles the packages that
 // the plugin imports as "go build" would; it may therefore use the network for
-// modules that are not there yet, as far as the user's Go settings allow it.
+// modules, or the Go release that go.mod asks for, that are not there yet, as
+// far as the user's Go settings allow it.
 // The module is read with -mod=readonly, or -mod=vendor if it has a vendor
 // directory, so that nothing in the source tree is written, and with workspaces
 // off. No code of the plugin is run.
