@@ -1,0 +1,150 @@
+package testruntime
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Reply is what an [Adaptation] answers to a command.
+type Reply struct {
+	Error       string            `json:"error"`
+	Plugins     int               `json:"plugins"`
+	Files       int               `json:"files"`
+	Goroutines  int               `json:"goroutines"`
+	Annotations map[string]string `json:"annotations"`
+}
+
+// Adaptation is the real runtime half of one NRI release.
+type Adaptation struct {
+	*Process
+	// Socket is its NRI socket.
+	Socket string
+}
+
+// StartAdaptation starts a binary of [BuildAdaptation], which then calls itself
+// name and version, and waits until it listens.
+func StartAdaptation(tb testing.TB, binary, name, version string) *Adaptation {
+	tb.Helper()
+	socket := filepath.Join(directory(tb), "nri.sock")
+	a := &Adaptation{
+		Process: start(tb, binary, "-name", name, "-version", version, "-socket", socket),
+		Socket:  socket,
+	}
+	awaitListener(tb, socket)
+	return a
+}
+
+// Do gives the runtime a command and waits for the answer: "create NAME" asks
+// all plugins about a new container, "stats" counts what it has open.
+func (a *Adaptation) Do(tb testing.TB, command string) Reply {
+	tb.Helper()
+	if _, err := fmt.Fprintln(a.stdin, command); err != nil {
+		tb.Fatal(err)
+	}
+	var reply Reply
+	if err := a.stdout.Decode(&reply); err != nil {
+		tb.Fatalf("%s: %v", command, err)
+	}
+	if reply.Error != "" {
+		tb.Fatalf("%s: %s", command, reply.Error)
+	}
+	return reply
+}
+
+// StartPlugin starts a binary of [BuildPlugin] and waits until it is
+// synchronized. Its log has "connecting", "configured", "synchronized", "created
+// NAME" and "closed".
+func StartPlugin(tb testing.TB, binary, socket, index, name string) *Process {
+	tb.Helper()
+	p := start(tb, binary, "-socket", socket, "-idx", index, "-name", name)
+	p.AwaitLog(tb, 1, func(l Line) bool { return l.Message == "synchronized" })
+	return p
+}
+
+// Containerd is a real containerd with private directories and sockets.
+type Containerd struct {
+	*Process
+	// Dir is the directory of everything that it writes.
+	Dir string
+	// Config is its configuration file.
+	Config string
+	// Socket is its NRI socket, GRPC and TTRPC are its own ones.
+	Socket, GRPC, TTRPC string
+}
+
+// StartContainerd starts a binary of [BuildContainerd] with NRI on, and waits
+// until NRI listens. It needs root. extra is added to the configuration file.
+func StartContainerd(tb testing.TB, binary, extra string) *Containerd {
+	tb.Helper()
+	c := newContainerd(tb, extra, true)
+	c.Process = start(tb, binary, "--config", c.Config)
+	awaitListener(tb, c.Socket)
+	return c
+}
+
+// StartContainerdWithoutNRI is like [StartContainerd] but with NRI switched off
+// in the configuration. It waits until containerd serves.
+func StartContainerdWithoutNRI(tb testing.TB, binary, extra string) *Containerd {
+	tb.Helper()
+	c := newContainerd(tb, extra, false)
+	c.Process = start(tb, binary, "--config", c.Config)
+	awaitListener(tb, c.GRPC)
+	return c
+}
+
+// newContainerd makes the directory and configuration of a containerd.
+func newContainerd(tb testing.TB, extra string, nri bool) *Containerd {
+	tb.Helper()
+	dir := directory(tb)
+	c := &Containerd{
+		Dir:    dir,
+		Config: filepath.Join(dir, "config.toml"),
+		Socket: filepath.Join(dir, "nri.sock"),
+		GRPC:   filepath.Join(dir, "containerd.sock"),
+		TTRPC:  filepath.Join(dir, "containerd.sock.ttrpc"),
+	}
+	// Version 2 is read by all releases.
+	config := fmt.Sprintf(`version = 2
+root = %[1]q
+state = %[2]q
+[grpc]
+  address = %[3]q
+[ttrpc]
+  address = %[4]q
+[debug]
+  address = %[5]q
+  format = "json"
+  level = "info"
+[plugins."io.containerd.internal.v1.opt"]
+  path = %[6]q
+[plugins."io.containerd.nri.v1.nri"]
+  disable = %[7]t
+  socket_path = %[8]q
+  plugin_path = %[9]q
+  plugin_config_path = %[10]q
+%[11]s`,
+		filepath.Join(dir, "root"), filepath.Join(dir, "state"), c.GRPC, c.TTRPC,
+		filepath.Join(dir, "debug.sock"), filepath.Join(dir, "opt"), !nri, c.Socket,
+		filepath.Join(dir, "plugins"), filepath.Join(dir, "conf.d"), extra)
+	if err := os.WriteFile(c.Config, []byte(config), 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	return c
+}
+
+// directory makes a directory whose path is short enough for unix sockets.
+func directory(tb testing.TB) string {
+	tb.Helper()
+	dir, err := os.MkdirTemp("", "nrt")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			tb.Logf("not removed: %v", err)
+		}
+	})
+	return dir
+}
