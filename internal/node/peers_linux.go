@@ -1,0 +1,136 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"golang.org/x/sys/unix"
+)
+
+// peers gives the inodes of the sockets at the other ends of the connections that
+// were accepted on a socket. A connection belongs to the network namespace of the
+// one who connected, so all namespaces of the node are asked.
+func (h Host) peers(ctx context.Context, socket string) (map[uint32]bool, []string, error) {
+	wanted, err := h.vfsOf(socket)
+	if err != nil {
+		return nil, nil, err
+	}
+	found := map[uint32]bool{}
+	if err := dumpUnix(wanted, found); err != nil {
+		return nil, nil, fmt.Errorf("ask the kernel for unix sockets: %w", err)
+	}
+	namespaces, hidden, err := h.otherNetworks()
+	if err != nil {
+		return nil, nil, err
+	}
+	failures := make(chan int)
+	go func() {
+		// A thread that has entered another namespace must not run other code: it
+		// ends with this goroutine, because it is never unlocked.
+		runtime.LockOSThread()
+		failed := 0
+		for _, ns := range namespaces {
+			if ctx.Err() != nil || dumpNamespace(ns, wanted, found) != nil {
+				failed++
+			}
+		}
+		failures <- failed
+	}()
+	var gaps []string
+	if failed := <-failures; failed > 0 {
+		gaps = append(gaps, fmt.Sprintf("%d of %d other network namespaces could not be entered; plugins in pods with a network of their own may be missing", failed, len(namespaces)))
+	}
+	if hidden > 0 {
+		gaps = append(gaps, fmt.Sprintf("the network namespaces of %d processes are hidden from this user; plugins in them may be missing", hidden))
+	}
+	return found, gaps, ctx.Err()
+}
+
+// vfs identifies the file of a bound socket, as the kernel does: by inode and
+// device, of both the low 32 bits. names are the paths under which it is bound.
+type vfs struct {
+	inode, device uint32
+	names         []string
+}
+
+// vfsOf identifies the file of a socket.
+func (h Host) vfsOf(socket string) (vfs, error) {
+	var st unix.Stat_t
+	if err := unix.Stat(h.path(socket), &st); err != nil {
+		return vfs{}, &os.PathError{Op: "stat", Path: socket, Err: err}
+	}
+	v := vfs{
+		inode: uint32(st.Ino),
+		// The kernel's own form of a device number has the minor in 20 bits.
+		device: unix.Major(uint64(st.Dev))<<20 | unix.Minor(uint64(st.Dev)),
+		names:  []string{socket},
+	}
+	if resolved, err := filepath.EvalSymlinks(h.path(socket)); err == nil {
+		v.names = append(v.names, resolved)
+	}
+	return v, nil
+}
+
+// matches tells whether a socket in the kernel's list is bound to the file. On
+// some file systems a file has another device number than its file system; the
+// name decides then.
+func (v vfs) matches(s unixSocket) bool {
+	if s.inode == 0 || s.inode != v.inode {
+		return false
+	}
+	if s.device == v.device {
+		return true
+	}
+	for _, n := range v.names {
+		if n == s.name {
+			return true
+		}
+	}
+	return false
+}
+
+// otherNetworks gives a path to each network namespace of the node but the one of
+// this process. hidden is the number of processes whose namespace is not visible.
+func (h Host) otherNetworks() (paths []string, hidden int, err error) {
+	pids, err := h.pids()
+	if err != nil {
+		return nil, 0, err
+	}
+	seen := map[uint64]bool{}
+	var st unix.Stat_t
+	if unix.Stat("/proc/self/ns/net", &st) == nil {
+		seen[st.Ino] = true
+	}
+	for _, pid := range pids {
+		ns := h.proc(pid, "ns", "net")
+		switch err := unix.Stat(ns, &st); {
+		case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
+			hidden++
+		case err == nil && !seen[st.Ino]:
+			seen[st.Ino] = true
+			paths = append(paths, ns)
+		}
+	}
+	return paths, hidden, nil
+}
+
+// dumpNamespace is dumpUnix in another network namespace. The calling thread stays
+// in it.
+func dumpNamespace(path string, wanted vfs, found map[uint32]bool) error {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if errors.Is(err, unix.ENOENT) {
+		return nil // Its process has ended, and with it the connection.
+	}
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	if err := unix.Setns(fd, unix.CLONE_NEWNET); err != nil {
+		return err
+	}
+	return dumpUnix(wanted, found)
+}
