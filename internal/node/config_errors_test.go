@@ -25,7 +25,7 @@ func TestConfigErrors(t *testing.T) {
 		"text as imports":   {"imports = \"/x\"\n", "imports is \"/x\", must be a list of strings"},
 		"import is missing": {"imports = [\"/none.toml\"]\n", "imported file /none.toml does not exist"},
 		"bad pattern":       {"imports = [\"/[*.toml\"]\n", "imports"},
-		"too long":          {big, "too long: at most 4194304 bytes"},
+		"too long":          {big, "too long: at most 1048576 bytes"},
 		"not UTF-8":         {"version = 2\nroot = \"\xff\"\n", "/c.toml"},
 	}
 	for name, test := range tests {
@@ -65,5 +65,29 @@ func TestReadConfig(t *testing.T) {
 		if c.Runtime != test.runtime || (err == nil) != (test.text == "") || err != nil && !strings.Contains(err.Error(), test.text) && runtime.GOOS != "windows" {
 			t.Errorf("%s as %q: runtime %q, %v", test.file, test.hint, c.Runtime, err)
 		}
+	}
+}
+
+// TestHugeConfigs proves that files that are made to be expensive are not. Each
+// was quadratic in its size, or worse, in some reader of TOML.
+func TestHugeConfigs(t *testing.T) {
+	const n = maxConfigFile - 100
+	for name, content := range map[string]string{
+		"arrays in arrays":    "a = " + strings.Repeat("[", n),
+		"tables in tables":    "a = " + strings.Repeat("{a=", n/3),
+		"a long dotted key":   "a" + strings.Repeat(".a", n/2) + "=1",
+		"a long table name":   "[a" + strings.Repeat(".a", n/2) + "]\nb = 1",
+		"many tables":         strings.Repeat("[[a]]\n", n/6),
+		"many lines":          strings.Repeat("\n", n) + "version = 2",
+		"many disabled":       "disabled_plugins = [" + strings.Repeat("'',", n/3) + "]",
+		"a long error":        "version = " + strings.Repeat("x", n),
+		"a long wrong string": "version = '" + strings.Repeat("x", n) + "'",
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := nodeWith(t, map[string]string{"/c.toml": content}).readContainerd("/c.toml", 0)
+			if err != nil && (len(err.Error()) > 500 || strings.Contains(err.Error(), "\n")) {
+				t.Errorf("error of %d bytes: %.200q", len(err.Error()), err)
+			}
+		})
 	}
 }

@@ -13,7 +13,7 @@
 // file is told apart from an empty one, a key that is not set from one that is
 // set to its default. Defaults belong to releases and are not known here.
 //
-// Every input is bounded: configuration files to 4 MiB and 256 files, command
+// Every input is bounded: configuration files to 1 MiB and 256 files, command
 // lines and cgroup files to 64 KiB.
 //
 // All functions work on a [Host], so that the files of a node can also be read

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	maxConfigFile = 4 << 20  // bytes of one configuration file
+	maxConfigFile = 1 << 20  // bytes of one configuration file
 	maxProcFile   = 64 << 10 // bytes of one file below /proc
 )
 

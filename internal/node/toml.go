@@ -1,6 +1,7 @@
 package node
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,6 +10,10 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
 )
+
+// maxDepth is how many tables deep values are kept. What matters is at most four
+// deep; a file can be made of a million tables within each other.
+const maxDepth = 8
 
 // entry is one value in a configuration file. Tables are no values; arrays are.
 type entry struct {
@@ -70,6 +75,9 @@ func parseDocument(file string, b []byte) (document, error) {
 
 // flatten adds the values of a table and of the tables in it.
 func (d *document) flatten(path []string, table map[string]any, lines map[string]int) {
+	if len(path) == maxDepth {
+		return
+	}
 	for name, v := range table {
 		p := append(slices.Clone(path), name)
 		if sub, ok := v.(map[string]any); ok {
@@ -91,6 +99,7 @@ func keyLines(b []byte) map[string]int {
 	var p unstable.Parser
 	p.Reset(b)
 	var table []string
+	line, at := 1, 0 // Expressions come in the order of the file.
 	for p.NextExpression() {
 		e := p.Expression()
 		if e.Kind != unstable.Table && e.Kind != unstable.ArrayTable && e.Kind != unstable.KeyValue {
@@ -100,11 +109,13 @@ func keyLines(b []byte) map[string]int {
 		if e.Kind == unstable.KeyValue {
 			path = slices.Clone(table)
 		}
-		line := 0
-		for it := e.Key(); it.Next(); {
+		for it := e.Key(); it.Next() && len(path) <= maxDepth; {
 			node := it.Node()
 			path = append(path, string(node.Data))
-			line = p.Shape(node.Raw).Start.Line
+			if offset := int(node.Raw.Offset); offset > at {
+				line += bytes.Count(b[at:offset], []byte("\n"))
+				at = offset
+			}
 		}
 		if e.Kind != unstable.KeyValue {
 			table = path
