@@ -15,7 +15,6 @@ import (
 	"github.com/containerd/nri/pkg/net/multiplex"
 	"github.com/containerd/ttrpc"
 	"github.com/sirupsen/logrus"
-	"google.golang.org/grpc/status"
 )
 
 const (
@@ -25,6 +24,8 @@ const (
 	// pluginService is the service that a plugin offers to the runtime. Only its
 	// Configure method is served; all others answer "unimplemented".
 	pluginService = "nri.pkg.api.v1alpha1.Plugin"
+	// runtimeService is the service that a runtime offers to its plugins.
+	runtimeService = "nri.pkg.api.v1alpha1.Runtime"
 	// watchConn is a connection within the multiplexer that nobody uses. Reading
 	// from it tells when and why the whole connection has ended.
 	watchConn = multiplex.ConnID(math.MaxUint32)
@@ -74,19 +75,11 @@ func exchange(ctx context.Context, conn net.Conn) (*api.ConfigureRequest, error)
 	if err != nil {
 		return nil, fmt.Errorf("open connection to runtime: %w", err)
 	}
-	client := ttrpc.NewClient(runtime)
-	defer client.Close()
 
 	// Everything that the runtime can call is in place: register.
 	mux.Unblock()
 	registered := make(chan error, 1)
-	running.Go(func() {
-		_, err := api.NewRuntimeClient(client).RegisterPlugin(ctx, &api.RegisterPluginRequest{
-			PluginName: PluginName,
-			PluginIdx:  PluginIndex,
-		})
-		registered <- err
-	})
+	running.Go(func() { registered <- register(runtime) })
 	return await(ctx, introduced, registered, end)
 }
 
@@ -158,8 +151,8 @@ func await(ctx context.Context, introduced <-chan introduction, registered, end 
 			}
 			return in.req, nil
 		case err := <-registered:
-			if _, refused := status.FromError(err); err != nil && refused && ctx.Err() == nil {
-				return nil, fmt.Errorf("%w: %w", errRejected, err)
+			if errors.Is(err, errRejected) {
+				return nil, err
 			}
 			// It succeeded, or it failed because the connection ended, and then
 			// end knows why.

@@ -84,7 +84,7 @@ func BuildContainerd(tb testing.TB, release string, stamped bool) string {
 	}
 	return build{
 		module: "containerd-" + release,
-		output: output,
+		output: filepath.Join(output, "containerd"), // the name by which it is found
 		pkg:    module + "/cmd/containerd",
 		flags:  []string{"-tags", "no_btrfs no_devmapper no_zfs no_aufs", "-ldflags", ldflags},
 	}.run(tb)

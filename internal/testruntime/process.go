@@ -36,7 +36,11 @@ type Process struct {
 	lines   []Line
 	changed chan struct{} // closed and replaced with every line, and at the end
 	ended   bool
+	stop    func()
 }
+
+// Stop ends the process and waits for it. The end of the test does it too.
+func (p *Process) Stop() { p.stop() }
 
 // start starts a program and reads its log from standard error.
 func start(tb testing.TB, path string, args ...string) *Process {
@@ -59,18 +63,21 @@ func start(tb testing.TB, path string, args ...string) *Process {
 		tb.Fatalf("start %s: %v", path, err)
 	}
 	p.PID = p.cmd.Process.Pid
-	read := make(chan struct{})
+	logged := make(chan struct{})
 	go func() {
-		defer close(read)
+		defer close(logged)
 		p.read(stderr)
 	}()
-	tb.Cleanup(func() {
+	p.stop = sync.OnceFunc(func() {
 		p.stdin.Close()
 		_ = p.cmd.Process.Signal(os.Interrupt)
 		kill := time.AfterFunc(patience/4, func() { _ = p.cmd.Process.Kill() })
 		defer kill.Stop()
-		<-read
+		<-logged
 		_ = p.cmd.Wait()
+	})
+	tb.Cleanup(func() {
+		p.Stop()
 		if tb.Failed() {
 			tb.Logf("log of %s:\n%s", filepath.Base(path), p.text())
 		}
@@ -180,9 +187,9 @@ func (p *Process) AwaitFiles(tb testing.TB, n int) {
 	await(tb, "at most "+strconv.Itoa(n)+" open files", func() bool { return p.Files(tb) <= n })
 }
 
-// awaitListener waits until somebody listens on a unix socket, without
+// AwaitListener waits until somebody listens on a unix socket, without
 // connecting to it: the kernel's list has a flag for it.
-func awaitListener(tb testing.TB, socket string) {
+func AwaitListener(tb testing.TB, socket string) {
 	tb.Helper()
 	await(tb, "listener on "+socket, func() bool {
 		list, err := os.ReadFile("/proc/net/unix")

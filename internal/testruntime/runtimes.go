@@ -32,7 +32,7 @@ func StartAdaptation(tb testing.TB, binary, name, version string) *Adaptation {
 		Process: start(tb, binary, "-name", name, "-version", version, "-socket", socket),
 		Socket:  socket,
 	}
-	awaitListener(tb, socket)
+	AwaitListener(tb, socket)
 	return a
 }
 
@@ -80,7 +80,7 @@ func StartContainerd(tb testing.TB, binary, extra string) *Containerd {
 	tb.Helper()
 	c := newContainerd(tb, extra, true)
 	c.Process = start(tb, binary, "--config", c.Config)
-	awaitListener(tb, c.Socket)
+	AwaitListener(tb, c.Socket)
 	return c
 }
 
@@ -90,7 +90,7 @@ func StartContainerdWithoutNRI(tb testing.TB, binary, extra string) *Containerd 
 	tb.Helper()
 	c := newContainerd(tb, extra, false)
 	c.Process = start(tb, binary, "--config", c.Config)
-	awaitListener(tb, c.GRPC)
+	AwaitListener(tb, c.GRPC)
 	return c
 }
 
