@@ -5,7 +5,6 @@ package e2e
 import (
 	"errors"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -53,7 +52,7 @@ func TestProbeContainerd(t *testing.T) {
 	plugin := testruntime.BuildPlugin(t)
 	for _, r := range releases() {
 		t.Run(r.version, func(t *testing.T) {
-			c := testruntime.StartContainerd(t, testruntime.BuildContainerd(t, r.version, true), "")
+			c := testruntime.StartContainerd(t, testruntime.BuildContainerd(t, r.version, true), testruntime.ContainerdOptions{})
 			witness := testruntime.StartPlugin(t, plugin, c.Socket, "10", "witness")
 			c.AwaitLog(t, 1, message(`plugin "10-witness" connected and synchronized`))
 
@@ -139,7 +138,7 @@ func binary(t *testing.T, r release, c *testruntime.Containerd, id nri.Identity)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"nri.enabled": "true", "nri.socket_path": c.Socket, "nri.plugin_path": filepath.Join(c.Dir, "plugins")} {
+	for name, want := range map[string]string{"nri.enabled": "true", "nri.socket_path": c.Socket, "nri.plugin_path": c.Plugins} {
 		if s, _ := config.Setting(name); !s.Set || s.Value != want || s.File != c.Config || s.Line == 0 {
 			t.Errorf("%s: %+v, want %s", name, s, want)
 		}
@@ -223,7 +222,7 @@ func TestProbeUnstamped(t *testing.T) {
 			continue // One of each major version is enough.
 		}
 		t.Run(r.version, func(t *testing.T) {
-			c := testruntime.StartContainerd(t, testruntime.BuildContainerd(t, r.version, false), "")
+			c := testruntime.StartContainerd(t, testruntime.BuildContainerd(t, r.version, false), testruntime.ContainerdOptions{})
 			id, err := nri.Probe(t.Context(), nri.Options{Socket: c.Socket})
 			if err != nil {
 				t.Fatal(err)
@@ -237,7 +236,7 @@ func TestProbeUnstamped(t *testing.T) {
 // TestProbeOtherSockets probes the sockets of a containerd that do not speak NRI.
 func TestProbeOtherSockets(t *testing.T) {
 	needRoot(t)
-	c := testruntime.StartContainerd(t, testruntime.BuildContainerd(t, "v2.4.2", true), "")
+	c := testruntime.StartContainerd(t, testruntime.BuildContainerd(t, "v2.4.2", true), testruntime.ContainerdOptions{})
 	for _, socket := range []string{c.GRPC, c.TTRPC} {
 		testruntime.AwaitListener(t, socket)
 		_, err := nri.Probe(t.Context(), nri.Options{Socket: socket})
@@ -255,7 +254,7 @@ func TestProbeOtherSockets(t *testing.T) {
 // TestWithoutNRI looks at a containerd whose NRI is off.
 func TestWithoutNRI(t *testing.T) {
 	needRoot(t)
-	c := testruntime.StartContainerdWithoutNRI(t, testruntime.BuildContainerd(t, "v2.2.9", true), "")
+	c := testruntime.StartContainerd(t, testruntime.BuildContainerd(t, "v2.2.9", true), testruntime.ContainerdOptions{WithoutNRI: true})
 	var e *nri.Error
 	if _, err := nri.Probe(t.Context(), nri.Options{Socket: c.Socket}); !errors.As(err, &e) || e.Reason != nri.NoSocket {
 		t.Errorf("probe: %v", err)

@@ -12,6 +12,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // TestMain lets this binary be the plugin that connects.
@@ -30,8 +33,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// connect starts a process that connects to a socket, and gives its id.
-func connect(t *testing.T, socket string, flags uintptr) int {
+// connect starts a process that connects to a socket, waits until the connection
+// has been accepted, and gives the process's id.
+func connect(t *testing.T, socket string, accepted <-chan struct{}, flags uintptr) int {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -59,17 +63,18 @@ func connect(t *testing.T, socket string, flags uintptr) int {
 	if err != nil || line != "connected\n" {
 		t.Fatalf("plugin: %q, %v", line, err)
 	}
+	<-accepted
 	return cmd.Process.Pid
 }
 
-// accept accepts all connections on a socket.
-func accept(t *testing.T, socket string) {
+// accept accepts all connections on a socket and tells of each.
+func accept(t *testing.T, socket string) <-chan struct{} {
 	t.Helper()
 	l, err := net.Listen("unix", socket)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan struct{})
+	ended, accepted := make(chan struct{}), make(chan struct{}, 10)
 	go func() {
 		defer close(ended)
 		var conns []net.Conn
@@ -82,9 +87,11 @@ func accept(t *testing.T, socket string) {
 				return
 			}
 			conns = append(conns, conn)
+			accepted <- struct{}{}
 		}
 	}()
 	t.Cleanup(func() { l.Close(); <-ended })
+	return accepted
 }
 
 func TestConnectedPlugins(t *testing.T) {
@@ -94,8 +101,7 @@ func TestConnectedPlugins(t *testing.T) {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	socket, other := filepath.Join(dir, "nri.sock"), filepath.Join(dir, "other.sock")
-	accept(t, socket)
-	accept(t, other)
+	accepted, elsewhere := accept(t, socket), accept(t, other)
 	link := filepath.Join(dir, "link")
 	if err := os.Symlink(dir, link); err != nil {
 		t.Fatal(err)
@@ -105,8 +111,8 @@ func TestConnectedPlugins(t *testing.T) {
 	if err != nil || len(none.Plugins) != 0 {
 		t.Errorf("nobody connected: %+v, %v", none, err)
 	}
-	want := []int{connect(t, socket, 0), connect(t, filepath.Join(link, "nri.sock"), 0)}
-	connect(t, other, 0)
+	want := []int{connect(t, socket, accepted, 0), connect(t, filepath.Join(link, "nri.sock"), accepted, 0)}
+	connect(t, other, elsewhere, 0)
 	slices.Sort(want)
 	self, err := os.Executable()
 	if err != nil {
@@ -145,8 +151,7 @@ func TestConnectedPluginInAnotherNetwork(t *testing.T) {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	socket := filepath.Join(dir, "nri.sock")
-	accept(t, socket)
-	pid := connect(t, socket, syscall.CLONE_NEWNET)
+	pid := connect(t, socket, accept(t, socket), syscall.CLONE_NEWNET)
 	before, err := os.Readlink("/proc/thread-self/ns/net")
 	if err != nil {
 		t.Fatal(err)
@@ -160,15 +165,30 @@ func TestConnectedPluginInAnotherNetwork(t *testing.T) {
 			t.Errorf("connected: %+v, want process %d", got, pid)
 		}
 	}
+	// No thread stays behind in the other network; the last one may still be ending.
+	deadline := time.After(10 * time.Second)
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for len(strays(t, before)) > 0 {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("threads left in another network namespace: %v", strays(t, before))
+		}
+	}
+}
+
+// strays lists the threads of this process that are in another network namespace.
+func strays(t *testing.T, home string) []string {
+	t.Helper()
 	tasks, err := filepath.Glob("/proc/self/task/*/ns/net")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, task := range tasks {
-		if ns, err := os.Readlink(task); err == nil && ns != before {
-			t.Errorf("thread left in another network namespace: %s is %s", task, ns)
-		}
-	}
+	return slices.DeleteFunc(tasks, func(task string) bool {
+		ns, err := os.Readlink(task)
+		return err != nil || ns == home
+	})
 }
 
 // FuzzParseDump proves that an answer of the kernel is read without reading past
@@ -185,4 +205,46 @@ func FuzzParseDump(f *testing.F) {
 		}
 		parseSocket(b)
 	})
+}
+
+// TestConnectedInContainer names the pod and the container of a plugin.
+func TestConnectedInContainer(t *testing.T) {
+	const second = "11111111111111111111111111111111" + "22222222222222222222222222222222"
+	h := nodeWith(t, map[string]string{
+		"/var/log/containers/device-injector-x7k2p_kube-system_injector-" + testID + ".log": "",
+		"/var/log/pods/monitoring_exporter-abc_" + testUID + "/x":                           "",
+	})
+	h.Proc = t.TempDir()
+	for pid, cgroup := range map[int]string{
+		7: "0::/kubepods/besteffort/pod" + testUID + "/" + testID + "\n",
+		8: "0::/kubepods/besteffort/pod" + testUID + "/" + second + "\n",
+		9: "0::/system.slice/plugin.service\n",
+	} {
+		fakeProcess(t, h, pid, "/usr/bin/injector", "injector", "-idx", "10")
+		if err := os.WriteFile(h.proc(pid, "cgroup"), []byte(cgroup), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	names, err := h.podNames()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pid, want := range map[int]*Container{
+		7: {ID: testID, PodUID: testUID, Namespace: "kube-system", Pod: "device-injector-x7k2p", Name: "injector"},
+		8: {ID: second, PodUID: testUID, Namespace: "monitoring", Pod: "exporter-abc"},
+		9: nil,
+	} {
+		got, err := h.connected(pid, names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantPlugin := ConnectedPlugin{PID: pid, Exe: "/usr/bin/injector", Binary: h.proc(pid, "exe"),
+			Args: []string{"injector", "-idx", "10"}, Container: want}
+		if diff := cmp.Diff(wantPlugin, got); diff != "" {
+			t.Errorf("process %d (-want +got):\n%s", pid, diff)
+		}
+	}
+	if _, err := h.connected(99, names); err == nil {
+		t.Error("a process that has ended: no error")
+	}
 }

@@ -27,27 +27,41 @@ func (h Host) peers(ctx context.Context, socket string) (map[uint32]bool, []stri
 	if err != nil {
 		return nil, nil, err
 	}
-	failures := make(chan int)
-	go func() {
-		// A thread that has entered another namespace must not run other code: it
-		// ends with this goroutine, because it is never unlocked.
-		runtime.LockOSThread()
-		failed := 0
+	failed := 0
+	onThreadOfItsOwn(func() {
 		for _, ns := range namespaces {
 			if ctx.Err() != nil || dumpNamespace(ns, wanted, found) != nil {
 				failed++
 			}
 		}
-		failures <- failed
-	}()
+	})
 	var gaps []string
-	if failed := <-failures; failed > 0 {
+	if failed > 0 {
 		gaps = append(gaps, fmt.Sprintf("%d of %d other network namespaces could not be entered; plugins in pods with a network of their own may be missing", failed, len(namespaces)))
 	}
 	if hidden > 0 {
 		gaps = append(gaps, fmt.Sprintf("the network namespaces of %d processes are hidden from this user; plugins in them may be missing", hidden))
 	}
 	return found, gaps, ctx.Err()
+}
+
+// onThreadOfItsOwn runs a function on a thread that ends afterwards, so that the
+// function may change the thread as it likes.
+func onThreadOfItsOwn(f func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread()
+		if unix.Gettid() == unix.Getpid() {
+			// The main thread never ends, and all of /proc/PID shows its state. While
+			// it is held here, the next goroutine is on another one.
+			onThreadOfItsOwn(f)
+			runtime.UnlockOSThread()
+			return
+		}
+		f() // The thread ends with this goroutine, because it is never unlocked.
+	}()
+	<-done
 }
 
 // vfs identifies the file of a bound socket, as the kernel does: by inode and
@@ -102,7 +116,7 @@ func (h Host) otherNetworks() (paths []string, hidden int, err error) {
 	}
 	seen := map[uint64]bool{}
 	var st unix.Stat_t
-	if unix.Stat("/proc/self/ns/net", &st) == nil {
+	if unix.Stat("/proc/thread-self/ns/net", &st) == nil {
 		seen[st.Ino] = true
 	}
 	for _, pid := range pids {

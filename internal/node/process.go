@@ -1,6 +1,7 @@
 package node
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -54,6 +55,9 @@ func (p Process) names() []string {
 // binary is read through the process, so it is the one that runs, also if it is
 // in a container or has been replaced.
 func (h Host) Process(pid int) (Process, error) {
+	if pid <= 0 {
+		return Process{}, errors.New("process: not visible from this PID namespace")
+	}
 	p, err := h.process(pid)
 	if err != nil {
 		return Process{}, err

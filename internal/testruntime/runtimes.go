@@ -70,40 +70,56 @@ type Containerd struct {
 	Dir string
 	// Config is its configuration file.
 	Config string
+	// Plugins is the directory of its plugins.
+	Plugins string
 	// Socket is its NRI socket, GRPC and TTRPC are its own ones.
 	Socket, GRPC, TTRPC string
 }
 
-// StartContainerd starts a binary of [BuildContainerd] with NRI on, and waits
-// until NRI listens. It needs root. extra is added to the configuration file.
-func StartContainerd(tb testing.TB, binary, extra string) *Containerd {
-	tb.Helper()
-	c := newContainerd(tb, extra, true)
-	c.Process = start(tb, binary, "--config", c.Config)
-	AwaitListener(tb, c.Socket)
-	return c
+// ContainerdOptions say how a containerd is started.
+type ContainerdOptions struct {
+	// WithoutNRI switches NRI off in the configuration.
+	WithoutNRI bool
+	// Installed are executables by the names, NN-name, that they get in the plugin
+	// directory.
+	Installed map[string]string
+	// Extra is added to the configuration file.
+	Extra string
 }
 
-// StartContainerdWithoutNRI is like [StartContainerd] but with NRI switched off
-// in the configuration. It waits until containerd serves.
-func StartContainerdWithoutNRI(tb testing.TB, binary, extra string) *Containerd {
+// StartContainerd starts a binary of [BuildContainerd] and waits until NRI listens
+// or, without NRI, until containerd does. It needs root.
+func StartContainerd(tb testing.TB, binary string, opts ContainerdOptions) *Containerd {
 	tb.Helper()
-	c := newContainerd(tb, extra, false)
+	c := newContainerd(tb, opts)
+	for name, executable := range opts.Installed {
+		if err := os.Symlink(executable, filepath.Join(c.Plugins, name)); err != nil {
+			tb.Fatal(err)
+		}
+	}
 	c.Process = start(tb, binary, "--config", c.Config)
-	AwaitListener(tb, c.GRPC)
+	if opts.WithoutNRI {
+		AwaitListener(tb, c.GRPC)
+	} else {
+		AwaitListener(tb, c.Socket)
+	}
 	return c
 }
 
 // newContainerd makes the directory and configuration of a containerd.
-func newContainerd(tb testing.TB, extra string, nri bool) *Containerd {
+func newContainerd(tb testing.TB, opts ContainerdOptions) *Containerd {
 	tb.Helper()
 	dir := directory(tb)
 	c := &Containerd{
-		Dir:    dir,
-		Config: filepath.Join(dir, "config.toml"),
-		Socket: filepath.Join(dir, "nri.sock"),
-		GRPC:   filepath.Join(dir, "containerd.sock"),
-		TTRPC:  filepath.Join(dir, "containerd.sock.ttrpc"),
+		Dir:     dir,
+		Config:  filepath.Join(dir, "config.toml"),
+		Plugins: filepath.Join(dir, "plugins"),
+		Socket:  filepath.Join(dir, "nri.sock"),
+		GRPC:    filepath.Join(dir, "containerd.sock"),
+		TTRPC:   filepath.Join(dir, "containerd.sock.ttrpc"),
+	}
+	if err := os.Mkdir(c.Plugins, 0o755); err != nil {
+		tb.Fatal(err)
 	}
 	// Version 2 is read by all releases.
 	config := fmt.Sprintf(`version = 2
@@ -126,8 +142,8 @@ state = %[2]q
   plugin_config_path = %[10]q
 %[11]s`,
 		filepath.Join(dir, "root"), filepath.Join(dir, "state"), c.GRPC, c.TTRPC,
-		filepath.Join(dir, "debug.sock"), filepath.Join(dir, "opt"), !nri, c.Socket,
-		filepath.Join(dir, "plugins"), filepath.Join(dir, "conf.d"), extra)
+		filepath.Join(dir, "debug.sock"), filepath.Join(dir, "opt"), opts.WithoutNRI, c.Socket,
+		c.Plugins, filepath.Join(dir, "conf.d"), opts.Extra)
 	if err := os.WriteFile(c.Config, []byte(config), 0o600); err != nil {
 		tb.Fatal(err)
 	}

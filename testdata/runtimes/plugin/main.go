@@ -1,7 +1,8 @@
 // Command plugin is a real NRI plugin for tests. It subscribes to the creation
 // of containers and marks each with an annotation. To standard error it writes
 // one JSON object a line: "connecting", "configured", "synchronized", "created
-// NAME", "closed". It ends when standard input ends.
+// NAME", "closed". It ends when the runtime closes the connection or, if the
+// runtime did not start it, when standard input ends.
 package main
 
 import (
@@ -49,9 +50,14 @@ func main() {
 func run(socket, name, index string) error {
 	log := logrus.New()
 	log.SetFormatter(&logrus.JSONFormatter{TimestampFormat: "2006-01-02T15:04:05.000000000Z07:00"})
-	s, err := stub.New(&plugin{log},
-		stub.WithSocketPath(socket), stub.WithPluginName(name), stub.WithPluginIdx(index),
-		stub.WithOnClose(func() { log.Info("closed") }))
+	done := make(chan struct{})
+	opts := []stub.Option{stub.WithOnClose(func() { log.Info("closed"); close(done) })}
+	// A runtime that starts a plugin gives it a connection and a name.
+	started := os.Getenv(api.PluginNameEnvVar) != ""
+	if !started {
+		opts = append(opts, stub.WithSocketPath(socket), stub.WithPluginName(name), stub.WithPluginIdx(index))
+	}
+	s, err := stub.New(&plugin{log}, opts...)
 	if err != nil {
 		return err
 	}
@@ -59,6 +65,10 @@ func run(socket, name, index string) error {
 	if err := s.Start(context.Background()); err != nil {
 		return err
 	}
-	_, err = io.Copy(io.Discard, os.Stdin)
-	return err
+	if !started {
+		_, err = io.Copy(io.Discard, os.Stdin)
+		return err
+	}
+	<-done
+	return nil
 }
