@@ -5,6 +5,7 @@ package e2e
 import (
 	"errors"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -174,10 +175,9 @@ func many(t *testing.T, c *testruntime.Containerd) {
 	}
 }
 
-// late checks that a plugin that connects while probes run is not held up by them.
-// A runtime takes plugins one after the other, so its own log tells: between two
-// ends of probes no more than the bound may pass while the plugin waits, and the
-// plugin is let in before the many probes behind it.
+// late checks that a plugin that connects while probes run is not held up by them
+// for more than 100 ms. A busy machine can hold up any one plugin, so several
+// connect, and the fastest counts: what a probe does to a plugin it does to all.
 func late(t *testing.T, c *testruntime.Containerd, plugin string) {
 	t.Helper()
 	const bound = 100 * time.Millisecond
@@ -198,20 +198,22 @@ func late(t *testing.T, c *testruntime.Containerd, plugin string) {
 	})
 	seen := len(c.Log(failed))
 	c.AwaitLog(t, seen+5, failed)
-	p := testruntime.StartPlugin(t, plugin, c.Socket, "20", "late")
+	fastest := time.Hour
+	for i := range 5 {
+		index := strconv.Itoa(20 + i)
+		p := testruntime.StartPlugin(t, plugin, c.Socket, index, "late")
+		start := p.Log(message("connecting"))[0].Time
+		end := p.Log(message("synchronized"))[0].Time
+		fastest = min(fastest, end.Sub(start))
+		p.Stop()
+		c.AwaitLog(t, 1, message(`connection to plugin "`+index+`-late" closed`))
+	}
 	close(stop)
 	running.Wait()
-	start := p.Log(message("connecting"))[0].Time
-	end := p.Log(message("synchronized"))[0].Time
-	t.Logf("a plugin that connects during probes is synchronized after %v", end.Sub(start))
-	// The time includes that of the plugin and the runtime themselves, and on a
-	// busy machine that of others; ten times the bound is far below the two and
-	// five seconds for which a plugin that hangs in registration holds others up.
-	if d := end.Sub(start); d > 10*bound {
-		t.Errorf("a plugin that connects during probes waited %v", d)
+	t.Logf("a plugin that connects during probes is synchronized after %v", fastest)
+	if fastest > bound {
+		t.Errorf("plugins that connect during probes wait at least %v, more than %v", fastest, bound)
 	}
-	p.Stop()
-	c.AwaitLog(t, 1, message(`connection to plugin "20-late" closed`))
 }
 
 // TestProbeUnstamped probes builds that do not know their version.

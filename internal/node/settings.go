@@ -43,7 +43,8 @@ type Config struct {
 	// one. A runtime without a file runs with its defaults.
 	Missing string
 	// Version is the version of a containerd configuration: that of the first
-	// file, where 1 stands for a file that names none; 0 for CRI-O.
+	// file, where 1 stands for a file that names none; 0 for CRI-O, and without a
+	// file.
 	Version int
 	// Settings has every setting that the runtime knows, set or not, in a fixed
 	// order.
