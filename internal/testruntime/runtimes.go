@@ -88,7 +88,8 @@ type ContainerdOptions struct {
 }
 
 // StartContainerd starts a binary of [BuildContainerd] and waits until NRI listens
-// or, without NRI, until containerd does. It needs root.
+// or, without NRI, until containerd does. It needs root. Outside of its own directory
+// containerd 2 makes one thing, an empty /run/containerd, which no setting changes.
 func StartContainerd(tb testing.TB, binary string, opts ContainerdOptions) *Containerd {
 	tb.Helper()
 	c := newContainerd(tb, opts)
@@ -135,6 +136,8 @@ state = %[2]q
   level = "info"
 [plugins."io.containerd.internal.v1.opt"]
   path = %[6]q
+[plugins."io.containerd.grpc.v1.cri".cni]
+  conf_dir = %[12]q
 [plugins."io.containerd.nri.v1.nri"]
   disable = %[7]t
   socket_path = %[8]q
@@ -143,7 +146,7 @@ state = %[2]q
 %[11]s`,
 		filepath.Join(dir, "root"), filepath.Join(dir, "state"), c.GRPC, c.TTRPC,
 		filepath.Join(dir, "debug.sock"), filepath.Join(dir, "opt"), opts.WithoutNRI, c.Socket,
-		c.Plugins, filepath.Join(dir, "conf.d"), opts.Extra)
+		c.Plugins, filepath.Join(dir, "conf.d"), opts.Extra, filepath.Join(dir, "cni"))
 	if err := os.WriteFile(c.Config, []byte(config), 0o600); err != nil {
 		tb.Fatal(err)
 	}
