@@ -150,7 +150,8 @@ func binary(t *testing.T, r release, c *testruntime.Containerd, id nri.Identity)
 // nothing afterwards that it did not hold before.
 func many(t *testing.T, c *testruntime.Containerd) {
 	t.Helper()
-	before, already := c.Files(t), len(c.Log(failed))
+	testruntime.AwaitListener(t, c.GRPC) // It is up, and starts no more of its own.
+	before, goroutines, already := c.Files(t), c.Goroutines(t), len(c.Log(failed))
 	for range 200 {
 		if _, err := nri.Probe(t.Context(), nri.Options{Socket: c.Socket}); err != nil {
 			t.Fatal(err)
@@ -167,6 +168,7 @@ func many(t *testing.T, c *testruntime.Containerd) {
 	running.Wait()
 	c.AwaitLog(t, already+220, failed)
 	c.AwaitFiles(t, before)
+	c.AwaitGoroutines(t, goroutines+2) // Two that come and go by themselves.
 	if lines := c.Log(func(l testruntime.Line) bool {
 		return strings.HasPrefix(l.Message, `plugin "99-nri-compat-probe" connected`) ||
 			strings.HasPrefix(l.Message, "synchronizing plugin 99-nri-compat-probe")

@@ -276,3 +276,39 @@ func TestCRIOConfig(t *testing.T) {
 		t.Errorf("no files: %+v, %v", none, err)
 	}
 }
+
+func TestAdvice(t *testing.T) {
+	h := nodeWith(t, map[string]string{
+		"/off.toml":  "version = 2\n[plugins.\"io.containerd.nri.v1.nri\"]\ndisable = true\n",
+		"/none.toml": "version = 3\n",
+		"/list.toml": "disabled_plugins = [\"cri\"]\n",
+	})
+	for _, test := range []struct{ file, name, value, want string }{
+		{"/off.toml", "nri.enabled", "true", `set disable = false in [plugins."io.containerd.nri.v1.nri"] of /off.toml`},
+		{"/off.toml", "nri.enabled", "false", `set disable = true in [plugins."io.containerd.nri.v1.nri"] of /off.toml`},
+		{"/off.toml", "nri.socket_path", "/s", `set socket_path = "/s" in [plugins."io.containerd.nri.v1.nri"] of /off.toml`},
+		{"/none.toml", "cri.enable_cdi", "true", `set enable_cdi = true in [plugins."io.containerd.cri.v1.runtime"] of /none.toml`},
+		{"/list.toml", "nri.enabled", "true", "remove the CRI plugin and the NRI plugin from disabled_plugins in /list.toml"},
+	} {
+		c, err := h.readContainerd(test.file, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, _ := c.Setting(test.name)
+		if got := s.Advice(test.value); got != test.want {
+			t.Errorf("%s: %s, want %s", test.file, got, test.want)
+		}
+	}
+	c, err := h.readCRIO("/none.conf", "", []string{"crio", "--enable-nri=false"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, _ := c.Setting("nri.enabled")
+	if got := s.Advice("true"); got != "start the runtime with --enable-nri=true" {
+		t.Errorf("by a flag: %s", got)
+	}
+	s, _ = c.Setting("nri.external_connections")
+	if got := s.Advice("true"); got != "set nri_disable_connections = false in [crio.nri] of /none.conf" {
+		t.Errorf("CRI-O: %s", got)
+	}
+}

@@ -45,7 +45,7 @@ func (r reading) settings() ([]Setting, []string, error) {
 		if e, off := r.switchedOff(f); off {
 			i := slices.IndexFunc(settings, func(s Setting) bool { return s.Name == "nri.enabled" })
 			settings[i] = Setting{Name: "nri.enabled", Set: true, Value: "false",
-				Key: "disabled_plugins", File: e.file, Line: e.line}
+				Key: disabledPlugins, File: e.file, Line: e.line}
 		}
 	}
 	return settings, r.notes(files), nil
@@ -96,7 +96,7 @@ func (f containerdFile) has(uri string) bool {
 // switchedOff tells whether a file lists NRI as a disabled plugin, or the CRI
 // plugin, without which nothing starts NRI. The lists of all files add up.
 func (r reading) switchedOff(f containerdFile) (entry, bool) {
-	e, _ := f.lookup("disabled_plugins")
+	e, _ := f.lookup(disabledPlugins)
 	names, _ := stringsOf(e.value)
 	return e, slices.ContainsFunc(names, func(name string) bool {
 		switch name {

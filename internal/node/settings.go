@@ -33,6 +33,32 @@ type Setting struct {
 	Ambiguous string
 }
 
+// Advice says what to change for the setting to become a value, such as
+//
+//	set disable = false in [plugins."io.containerd.nri.v1.nri"] of /etc/containerd/config.toml
+//
+// It is for a person; nothing here changes a configuration.
+func (s Setting) Advice(value string) string {
+	isSwitch := value == "true" || value == "false"
+	if isSwitch && s.Inverted {
+		value = strconv.FormatBool(value == "false")
+	}
+	if s.Key == disabledPlugins {
+		return fmt.Sprintf("remove the CRI plugin and the NRI plugin from %s in %s", s.Key, s.File)
+	}
+	if strings.HasPrefix(s.Key, "--") {
+		return fmt.Sprintf("start the runtime with %s=%s", s.Key, value)
+	}
+	if !isSwitch {
+		value = strconv.Quote(value)
+	}
+	table, key := "", s.Key
+	if i := strings.LastIndexByte(s.Key, ' '); i >= 0 {
+		table, key = " in "+s.Key[:i], s.Key[i+1:]
+	}
+	return fmt.Sprintf("set %s = %s%s of %s", key, value, table, s.File)
+}
+
 // Config is what the configuration of a runtime says about NRI.
 type Config struct {
 	// Runtime is "containerd" or "cri-o".
@@ -73,6 +99,9 @@ const (
 	duration
 	list
 )
+
+// disabledPlugins is the key of containerd that lists plugins not to load.
+const disabledPlugins = "disabled_plugins"
 
 // spec says where a runtime keeps a setting.
 type spec struct {

@@ -1,9 +1,13 @@
 package testruntime
 
 import (
+	"context"
 	"fmt"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 )
 
@@ -107,6 +111,40 @@ func StartContainerd(tb testing.TB, binary string, opts ContainerdOptions) *Cont
 	return c
 }
 
+// Goroutines counts the goroutines of containerd, by its debug socket.
+func (c *Containerd) Goroutines(tb testing.TB) int {
+	tb.Helper()
+	client := &http.Client{Transport: &http.Transport{
+		DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(c.Dir, debugSocket))
+		},
+	}}
+	request, err := http.NewRequestWithContext(tb.Context(), http.MethodGet, "http://containerd/debug/pprof/goroutine?debug=1", nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer response.Body.Close()
+	var n int
+	if _, err := fmt.Fscanf(response.Body, "goroutine profile: total %d", &n); err != nil {
+		tb.Fatalf("goroutines: %v", err)
+	}
+	return n
+}
+
+// AwaitGoroutines waits until containerd has at most n goroutines.
+func (c *Containerd) AwaitGoroutines(tb testing.TB, n int) {
+	tb.Helper()
+	await(tb, "at most "+strconv.Itoa(n)+" goroutines", func() bool { return c.Goroutines(tb) <= n })
+}
+
+// debugSocket is the name of the debug socket in the directory of a containerd.
+const debugSocket = "debug.sock"
+
 // newContainerd makes the directory and configuration of a containerd.
 func newContainerd(tb testing.TB, opts ContainerdOptions) *Containerd {
 	tb.Helper()
@@ -145,7 +183,7 @@ state = %[2]q
   plugin_config_path = %[10]q
 %[11]s`,
 		filepath.Join(dir, "root"), filepath.Join(dir, "state"), c.GRPC, c.TTRPC,
-		filepath.Join(dir, "debug.sock"), filepath.Join(dir, "opt"), opts.WithoutNRI, c.Socket,
+		filepath.Join(dir, debugSocket), filepath.Join(dir, "opt"), opts.WithoutNRI, c.Socket,
 		c.Plugins, filepath.Join(dir, "conf.d"), opts.Extra, filepath.Join(dir, "cni"))
 	if err := os.WriteFile(c.Config, []byte(config), 0o600); err != nil {
 		tb.Fatal(err)
