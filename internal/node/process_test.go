@@ -85,7 +85,7 @@ func TestFindRuntimes(t *testing.T) {
 func TestConfigOf(t *testing.T) {
 	h := nodeWith(t, map[string]string{
 		"/k3s.toml":              "version = 2\n",
-		"/work/rel.toml":         "version = 3\n",
+		"/srv/rel.toml":          "version = 3\n",
 		"/etc/crio/crio.conf":    "[crio]\n",
 		"/drop/a.conf":           "[crio.nri]\nenable_nri = false\n",
 		"/etc/containerd/x.toml": "",
@@ -93,7 +93,7 @@ func TestConfigOf(t *testing.T) {
 	})
 	h.Proc = t.TempDir()
 	fakeProcess(t, h, 9, "/x")
-	if err := os.Symlink("/work", filepath.Join(h.Proc, "9", "cwd")); err != nil {
+	if err := os.Symlink("/srv", filepath.Join(h.Proc, "9", "cwd")); err != nil {
 		t.Fatal(err)
 	}
 	tests := map[string]struct {
@@ -104,7 +104,7 @@ func TestConfigOf(t *testing.T) {
 	}{
 		"flag":             {Process{Args: []string{"containerd", "-c", "/k3s.toml"}}, []string{"/k3s.toml"}, "", ""},
 		"flag with equals": {Process{Args: []string{"containerd", "--config=/k3s.toml"}}, []string{"/k3s.toml"}, "", ""},
-		"relative":         {Process{PID: 9, Args: []string{"containerd", "--config", "rel.toml"}}, []string{"/work/rel.toml"}, "", ""},
+		"relative":         {Process{PID: 9, Args: []string{"containerd", "--config", "rel.toml"}}, []string{"/srv/rel.toml"}, "", ""},
 		"default":          {Process{Args: []string{"containerd"}}, nil, "/etc/containerd/config.toml", ""},
 		"generated": {Process{Args: []string{"containerd", "-c", "/var/lib/rancher/k3s/agent/etc/containerd/config.toml"}},
 			[]string{"/var/lib/rancher/k3s/agent/etc/containerd/config.toml"}, "", "is generated: change /var/lib/rancher/k3s/agent/etc/containerd/config.toml.tmpl"},
@@ -167,5 +167,21 @@ func TestInstalledPlugins(t *testing.T) {
 	}
 	if _, err := h.InstalledPlugins(dir+"10-one", ""); err == nil {
 		t.Error("a file: no error")
+	}
+}
+
+func TestGeneratedBy(t *testing.T) {
+	for file, want := range map[string]string{
+		"/etc/containerd/config.toml":                            "",
+		"/etc/crio/crio.conf":                                    "",
+		"/var/lib/rancher/rke2/agent/etc/containerd/config.toml": "config.toml.tmpl",
+		"/etc/k0s/containerd.toml":                               "/etc/k0s/containerd.d",
+		"/run/k0s/containerd-cri.toml":                           "/etc/k0s/containerd.d",
+		"/var/snap/microk8s/current/args/containerd.toml":        "containerd-template.toml",
+		"/var/run/docker/containerd/containerd.toml":             "dockerd",
+	} {
+		if got := generatedBy(file); (got == "") != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want a part %q", file, got, want)
+		}
 	}
 }

@@ -282,3 +282,16 @@ func TestProbeFirst(t *testing.T) {
 		t.Errorf("broken first: %v", err)
 	}
 }
+
+func TestBracketString(t *testing.T) {
+	for b, want := range map[Bracket]string{
+		beforeTimeouts: "before v0.7.0",
+		withTimeouts:   "v0.7.0 to v0.11.0",
+		withVersion:    "v0.12.0 or later",
+		{}:             "any version",
+	} {
+		if got := b.String(); got != want {
+			t.Errorf("%#v is %q, want %q", b, got, want)
+		}
+	}
+}
