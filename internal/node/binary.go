@@ -57,7 +57,9 @@ type Binary struct {
 	Revision string
 	Modified bool
 	// NRI is the module that provides the NRI library, the replacement if there
-	// is one; zero if the binary has none. NRIReplaces is as Replaces.
+	// is one; NRIReplaces is as Replaces. It is zero if the build information names
+	// none, which says nothing for a build without modules, as Debian's are: those
+	// have no version in Module either.
 	NRI         Module
 	NRIReplaces Module
 	// Go is the version of the toolchain, such as "go1.26.8".
@@ -140,34 +142,34 @@ func describe(info *buildinfo.BuildInfo, r io.ReaderAt, size int64) (Binary, err
 
 // identify finds the runtime in a program and the module that provides it.
 func (b *Binary) identify(info *buildinfo.BuildInfo, r io.ReaderAt, size int64) error {
-	all := append([]*debug.Module{&info.Main}, info.Deps...)
+	modules := append([]*debug.Module{&info.Main}, info.Deps...)
 	for _, kind := range []struct{ runtime, program, upstream string }{
 		{"containerd", "containerd", "github.com/containerd/containerd"},
 		{"cri-o", "crio", "github.com/cri-o/cri-o"},
 	} {
-		for i, m := range all {
-			prefix, _, ok := module.SplitPathVersion(m.Path)
-			isUpstream := ok && prefix == kind.upstream
-			isFork := ok && path.Base(prefix) == path.Base(kind.upstream)
-			if !isUpstream && !isFork {
-				continue
-			}
-			// Many programs have the module for its client only: the daemon is in
-			// those whose main package is the daemon's, or that contain its code.
-			command := m.Path + "/cmd/" + kind.program
-			program := kind.program
-			if info.Path != command {
-				// A fork under a path of its own is recognised as the main program
-				// only; anything may be called containerd.
-				if !isUpstream || i == 0 || !contains(r, size, command+"/") {
-					continue
+		b.Runtime, b.Program = kind.runtime, kind.program
+		// The main package is the daemon's, of upstream or of a fork. Packages that
+		// are built without modules, as Debian's are, list none.
+		home, isDaemon := strings.CutSuffix(info.Path, "/cmd/"+kind.program)
+		if prefix, _, ok := module.SplitPathVersion(home); isDaemon && ok && path.Base(prefix) == path.Base(kind.upstream) {
+			b.Module = Module{Path: home}
+			for _, m := range modules {
+				if m.Path == home {
+					b.Module, b.Replaces, b.Fork = provider(m)
 				}
-				program = path.Base(info.Main.Path)
 			}
-			b.Runtime, b.Program = kind.runtime, program
-			b.Module, b.Replaces, b.Fork = provider(m)
-			b.Fork = b.Fork || !isUpstream
+			b.Fork = b.Fork || prefix != kind.upstream
 			return nil
+		}
+		// Or another program contains the daemon. Many have its module for the client
+		// only, so the daemon's code must be there as well.
+		for _, m := range info.Deps {
+			prefix, _, ok := module.SplitPathVersion(m.Path)
+			if ok && prefix == kind.upstream && contains(r, size, m.Path+"/cmd/"+kind.program+"/") {
+				b.Program = path.Base(info.Main.Path)
+				b.Module, b.Replaces, b.Fork = provider(m)
+				return nil
+			}
 		}
 	}
 	return errors.New("a Go program, but neither containerd nor CRI-O (its main package is " + quoted(info.Path) + ")")

@@ -103,6 +103,12 @@ dep	github.com/containerd/nri	v0.9.1-0.20250219030224-e597e7849f24
 				NRI:    Module{nriModule, "v0.9.1-0.20250219030224-e597e7849f24"}},
 			version: "", // The time of a commit is no release.
 		},
+		"built without modules": {
+			info: "path\tgithub.com/containerd/containerd/cmd/containerd\nbuild\t-ldflags=\"-X=github.com/containerd/containerd/version.Version=1.7.24~ds1 -X github.com/containerd/containerd/version.Package=github.com/containerd/containerd\"\n",
+			want: Binary{Runtime: "containerd", Program: "containerd", Stamped: "1.7.24~ds1",
+				Module: Module{Path: "github.com/containerd/containerd"}},
+			version: "1.7.24~ds1",
+		},
 		"no NRI": {
 			info: "path\tgithub.com/containerd/containerd/cmd/containerd\nmod\tgithub.com/containerd/containerd\tv1.5.0\n",
 			want: Binary{Runtime: "containerd", Program: "containerd", Module: Module{"github.com/containerd/containerd", "v1.5.0"}},

@@ -69,5 +69,5 @@ func outOfTime(ctx context.Context, socket string) *Error {
 		return &Error{Reason: Canceled, Socket: socket, Detail: "canceled", Err: context.Canceled}
 	}
 	return &Error{Reason: NoAnswer, Socket: socket,
-		Detail: "no introduction in time: what listens there is no NRI runtime, or it hangs", Err: context.DeadlineExceeded}
+		Detail: "no introduction in time: what listens there is no NRI runtime, or it hangs, or waits for another plugin", Err: context.DeadlineExceeded}
 }

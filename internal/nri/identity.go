@@ -42,6 +42,8 @@ type Identity struct {
 	Bracket Bracket
 	// LogLines are the lines that the runtime has logged about the probe, in
 	// order. A runtime can add one more that says that the connection was closed.
+	// They show the process id of this process; a runtime with another PID
+	// namespace shows the one it sees.
 	LogLines []LogLine
 }
 
