@@ -1,0 +1,289 @@
+package binary
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nri-compat/nri-compat/capability"
+	"github.com/nri-compat/nri-compat/internal/plugin/symbols"
+)
+
+// handlerSet is what was found out about the handlers.
+type handlerSet struct {
+	reqs     []capability.Requirement
+	warnings []string
+	gaps     []string
+	// entries are the handler methods' functions.
+	entries []int
+}
+
+// findHandlers looks at the types handed to stub.New, or at those that
+// implement the raw protocol service.
+func (p *program) findHandlers(fl *flow) handlerSet {
+	h := handlerFinder{p: p, wants: p.stubWants()}
+	linked := len(p.known.stubNew) > 0
+	switch {
+	case len(fl.plugins) > 0 && len(fl.unclear) == 0:
+		for t := range fl.plugins {
+			h.plugin(t, false)
+		}
+	case linked:
+		h.candidates(fl)
+	}
+	services := p.services()
+	for _, t := range services {
+		h.service(t)
+	}
+	if len(h.set.entries) == 0 {
+		switch {
+		case !linked && len(services) == 0:
+			h.set.gaps = append(h.set.gaps, "neither stub.New nor a service of the NRI protocol is in the program: it may be no plugin, or register in a way that is not understood")
+		default:
+			h.set.gaps = append(h.set.gaps, "no event handler was found, although a plugin must have one")
+		}
+	}
+	slices.Sort(h.set.warnings)
+	h.set.warnings = slices.Compact(h.set.warnings)
+	return h.set
+}
+
+type handlerFinder struct {
+	p *program
+	// wants are the method types that the stub in the program looks for, by
+	// handler; empty if it could not be read.
+	wants map[string][]rtype
+	set   handlerSet
+}
+
+// plugin takes the handlers of one type that is handed to stub.New. Unproven
+// is set for a type of which that is not certain.
+func (h *handlerFinder) plugin(t rtype, unproven bool) int {
+	n := 0
+	configure := false
+	var reqs []capability.Requirement
+	for _, m := range h.p.types.methods(t) {
+		want, ok := symbols.LookupHandler(m.name)
+		if !ok || len(want.Stub) == 0 {
+			continue
+		}
+		if !h.fits(want, m) {
+			if !unproven {
+				h.wrong(want, t, m)
+			}
+			continue
+		}
+		n++
+		configure = configure || m.name == "Configure"
+		reqs = append(reqs, symbols.HandlerRequirements(want, capability.FromBinary, h.evidence(t, m))...)
+		if i := h.p.entryAt(m.code); i >= 0 {
+			h.set.entries = append(h.set.entries, i)
+		}
+	}
+	for i := range reqs {
+		reqs[i].Unproven = unproven
+		if configure && reqs[i].Note == "" {
+			reqs[i].Note = "the Configure handler may narrow the subscription when the plugin runs"
+		}
+	}
+	h.set.reqs = append(h.set.reqs, reqs...)
+	return n
+}
+
+// candidates takes every type with a handler, where it could not be followed
+// which one is handed to stub.New.
+func (h *handlerFinder) candidates(fl *flow) {
+	var list []rtype
+	h.p.types.all(func(t rtype) {
+		if h.p.types.kind(t) != kindPointer || h.p.types.uncommon(t) == 0 {
+			return
+		}
+		if pkg := h.p.types.pkg(h.p.types.elem(t)); pkg == "" || slices.Contains(h.p.class.nri, pkg) || slices.Contains(h.p.class.api, pkg) {
+			return
+		}
+		if slices.ContainsFunc(h.p.types.methods(t), func(m method) bool {
+			want, ok := symbols.LookupHandler(m.name)
+			return ok && len(want.Requires) > 0 && h.fits(want, m)
+		}) {
+			list = append(list, t)
+		}
+	})
+	certain := len(list) == 1
+	for _, t := range list {
+		_, known := fl.plugins[t]
+		h.plugin(t, !certain && !known)
+	}
+	if !certain {
+		h.set.gaps = append(h.set.gaps, fmt.Sprintf("the type handed to stub.New could not be told among %d with handlers", len(list)))
+	}
+}
+
+// services are the types that implement the raw protocol service.
+func (p *program) services() []rtype {
+	var list []rtype
+	for _, it := range p.types.itabs() {
+		if !strings.HasSuffix(p.types.name(it.inter), ".PluginService") || !slices.Contains(p.class.api, p.types.pkg(it.inter)) {
+			continue
+		}
+		pkg := p.types.pkg(it.conc)
+		if e := p.types.elem(it.conc); e != 0 {
+			pkg = p.types.pkg(e)
+		}
+		if !slices.Contains(p.class.nri, pkg) && !slices.Contains(p.class.api, pkg) && !slices.Contains(list, it.conc) {
+			list = append(list, it.conc)
+		}
+	}
+	return list
+}
+
+// service takes the methods of a type that implements the protocol itself. It
+// has every method, so that what it subscribes to is not known.
+func (h *handlerFinder) service(t rtype) {
+	for _, m := range h.p.types.methods(t) {
+		want, ok := symbols.LookupHandler(m.name)
+		if !ok || !h.p.signatureIs(m.sig, want.Service) {
+			continue
+		}
+		if i := h.p.entryAt(m.code); i >= 0 {
+			h.set.entries = append(h.set.entries, i)
+		}
+		for _, r := range symbols.HandlerRequirements(want, capability.FromBinary, h.evidence(t, m)) {
+			r.Unproven, r.Note = true, "implements the protocol's service itself, which must have every call: what it subscribes to is decided when it runs"
+			h.set.reqs = append(h.set.reqs, r)
+		}
+	}
+}
+
+// fits tells whether a method is what the stub looks for.
+func (h *handlerFinder) fits(want symbols.Handler, m method) bool {
+	if m.sig == 0 {
+		return false // dropped by the linker, because nobody looks for it
+	}
+	if len(h.wants) > 0 {
+		return slices.Contains(h.wants[want.Name], m.sig)
+	}
+	return slices.ContainsFunc(want.Stub, func(s symbols.Signature) bool { return h.p.signatureIs(m.sig, s) })
+}
+
+// wrong warns of a method that has a handler's name and is not called.
+func (h *handlerFinder) wrong(want symbols.Handler, t rtype, m method) {
+	name := h.p.qualified(t) + "." + m.name
+	switch list := h.wants[want.Name]; {
+	case len(h.wants) > 0 && len(list) == 0:
+		h.set.warnings = append(h.set.warnings, fmt.Sprintf("%s is never called: the stub of this NRI version knows no such handler", name))
+	case len(list) > 0:
+		h.set.warnings = append(h.set.warnings, fmt.Sprintf("%s is never called: the stub ignores it, because its signature is not %s", name, h.p.signatureText(list[0])))
+	default:
+		s := want.Stub[0]
+		h.set.warnings = append(h.set.warnings, fmt.Sprintf("%s is never called: the stub ignores it, because its signature is not func(%s) (%s)", name, strings.Join(s.In, ", "), strings.Join(s.Out, ", ")))
+	}
+}
+
+func (h *handlerFinder) evidence(t rtype, m method) capability.Evidence {
+	ev := capability.Evidence{Function: h.p.qualified(t) + "." + m.name}
+	if f, ok := h.p.funcs.get(max(0, h.p.entryAt(m.code))); ok && f.entry == m.code {
+		at := h.p.place(f, 0)
+		ev.Function = at.function
+		if !strings.HasPrefix(at.file, "<") {
+			ev.File, ev.Line = at.file, at.line
+		}
+	}
+	return ev
+}
+
+// stubWants reads from the stub in the program which methods it looks for: its
+// code refers to an interface type for each.
+func (p *program) stubWants() map[string][]rtype {
+	w := stubVisitor{p: p, wants: map[string][]rtype{}}
+	for i, c := range p.classes {
+		if c != nriOther {
+			continue
+		}
+		f, ok := p.funcs.get(i)
+		if pkg, _ := splitName(p.funcs.nameAt(p.funcs.nameOffset(f))); !ok || !strings.HasSuffix(unescape(pkg), "/stub") {
+			continue
+		}
+		if code := p.funcs.code(f); code != nil {
+			p.scanCode(code, f.entry, &w)
+		}
+	}
+	return w.wants
+}
+
+type stubVisitor struct {
+	p     *program
+	wants map[string][]rtype
+}
+
+func (w *stubVisitor) call(uint64, uint64) {}
+
+// address takes an interface type, or since Go 1.22 a description of a type
+// assertion, whose second word is the interface type.
+func (w *stubVisitor) address(_, a uint64) {
+	ts := w.p.types
+	t := rtype(a)
+	if ts.kind(t) != kindInterface {
+		t = ts.sane(w.p.im.word(a + 8))
+	}
+	if ts.kind(t) != kindInterface || !strings.HasSuffix(ts.name(t), "Interface") || !slices.Contains(w.p.class.nri, ts.pkg(t)) {
+		return
+	}
+	for _, m := range ts.imethods(t) {
+		if h, ok := symbols.LookupHandler(m.name); ok && h.Interface == bareType(ts.name(t)) && m.sig != 0 && !slices.Contains(w.wants[m.name], m.sig) {
+			w.wants[m.name] = append(w.wants[m.name], m.sig)
+		}
+	}
+}
+
+// signatureIs tells whether a function type is what a signature says.
+func (p *program) signatureIs(t rtype, want symbols.Signature) bool {
+	if p.types.kind(t) != kindFunc {
+		return false
+	}
+	in, out := p.types.signature(t)
+	return slices.Equal(p.typeTexts(in), append([]string{}, want.In...)) && slices.Equal(p.typeTexts(out), append([]string{}, want.Out...))
+}
+
+func (p *program) signatureText(t rtype) string {
+	in, out := p.types.signature(t)
+	s := "func(" + strings.Join(p.typeTexts(in), ", ") + ")"
+	switch r := p.typeTexts(out); len(r) {
+	case 0:
+		return s
+	case 1:
+		return s + " " + r[0]
+	default:
+		return s + " (" + strings.Join(r, ", ") + ")"
+	}
+}
+
+// typeTexts writes types as [symbols.Signature] does: those of the API without
+// a package.
+func (p *program) typeTexts(list []rtype) []string {
+	texts := make([]string, 0, len(list))
+	for _, t := range list {
+		prefix := ""
+		for range 2 { // through a slice and a pointer
+			switch p.types.kind(t) {
+			case kindSlice:
+				prefix, t = prefix+"[]", p.types.elem(t)
+			case kindPointer:
+				prefix, t = prefix+"*", p.types.elem(t)
+			}
+		}
+		name := p.types.name(t)
+		if slices.Contains(p.class.api, p.types.pkg(t)) {
+			name = bareType(name)
+		}
+		texts = append(texts, prefix+name)
+	}
+	return texts
+}
+
+// qualified is the type with its whole import path: "main.(*plugin)".
+func (p *program) qualified(t rtype) string {
+	if e := p.types.elem(t); e != 0 && p.types.kind(t) == kindPointer {
+		return p.types.pkg(e) + ".(*" + bareType(p.types.name(e)) + ")"
+	}
+	return p.types.pkg(t) + "." + bareType(p.types.name(t))
+}

@@ -1,0 +1,347 @@
+package binary
+
+import (
+	"math"
+
+	"github.com/nri-compat/nri-compat/internal/plugin/symbols"
+)
+
+// Bounds on one function; nothing that a compiler makes of a plugin's code
+// comes near them.
+const (
+	maxCode   = 256 << 10 // bytes
+	maxVisits = 64        // of one block
+)
+
+// rawUse is a use of an API symbol whose origin may not be known yet.
+type rawUse struct {
+	symbol symbols.Symbol
+	how    symbols.How
+	off    uint32
+	origin origin
+}
+
+// handing is a place where a whole message is given away: to code that takes
+// any value, or into a message that the plugin sends.
+type handing struct {
+	off      uint32
+	message  string
+	from, to origin // of a message put into another one
+}
+
+// interp follows the values of one function.
+type interp struct {
+	fl     *flow
+	fn     int
+	f      fn
+	code   []instr
+	blocks []block
+	// final is set in the last round, in which uses and effects on other
+	// functions are noted.
+	final bool
+	at    *instr
+	uses  []rawUse
+	hands []handing
+}
+
+// run follows the function from the given values of its parameters until
+// nothing changes. It returns false if it gave up.
+func (ip *interp) run(entry *state) bool {
+	ip.blocks = cut(ip.code, ip.f.entry, ip.f.end-ip.f.entry)
+	if len(ip.blocks) == 0 {
+		return true
+	}
+	ip.blocks[0].in = entry.clone()
+	if !ip.settle([]int{0}) {
+		return false
+	}
+	// What is still not reached is the target of a jump table, or is entered
+	// after a panic. The former start with what holds at the jump.
+	unreached := ip.enterUnreached()
+	if !ip.settle(unreached) {
+		return false
+	}
+	ip.final = true
+	for n := range ip.blocks {
+		b := &ip.blocks[n]
+		if b.in != nil {
+			ip.walk(b, b.in.clone())
+		}
+	}
+	return true
+}
+
+// enterUnreached gives every block that has no state one, and returns them.
+func (ip *interp) enterUnreached() []int {
+	var table *state
+	for n := range ip.blocks {
+		b := &ip.blocks[n]
+		if b.in == nil || !b.indirect {
+			continue
+		}
+		out := ip.walk(b, b.in.clone())
+		if table == nil {
+			table = out
+		} else {
+			table.meet(out, func(_ int64, a, b origin) origin { return ip.join(-1, math.MaxInt64, a, b) })
+		}
+	}
+	if table == nil {
+		table = &state{}
+	}
+	var entered []int
+	for n := range ip.blocks {
+		if ip.blocks[n].in == nil {
+			ip.blocks[n].in = table.clone()
+			entered = append(entered, n)
+		}
+	}
+	return entered
+}
+
+// settle carries states along the blocks until they do not change any more.
+func (ip *interp) settle(work []int) bool {
+	visits := make([]uint8, len(ip.blocks))
+	for len(work) > 0 {
+		n := work[0]
+		work = work[1:]
+		b := &ip.blocks[n]
+		if visits[n]++; visits[n] > maxVisits || !ip.fl.spend(b.to-b.from) {
+			return false
+		}
+		out := ip.walk(b, b.in.clone())
+		for _, to := range b.next {
+			t := &ip.blocks[to]
+			if t.in == nil {
+				t.in = out.clone()
+				work = append(work, to)
+				continue
+			}
+			if t.in.meet(out, func(loc int64, a, b origin) origin { return ip.join(to, loc, a, b) }) {
+				work = append(work, to)
+			}
+		}
+	}
+	return true
+}
+
+// join is the origin of a value that comes to a block on two ways.
+func (ip *interp) join(block int, loc int64, a, b origin) origin {
+	if a == b {
+		return a
+	}
+	o := ip.fl.origins
+	j := o.place(originKey{ip.fn, -2 - int64(block), loc})
+	o.flow(a, j)
+	o.flow(b, j)
+	return j
+}
+
+// walk carries a state through a block and returns it.
+func (ip *interp) walk(b *block, s *state) *state {
+	for i := b.from; i < b.to; i++ {
+		ip.step(s, &ip.code[i])
+	}
+	return s
+}
+
+func (ip *interp) step(s *state, in *instr) {
+	ip.at = in
+	m := &ip.fl.m
+	switch in.op {
+	case opMove:
+		s.setReg(in.dst, s.reg(in.src))
+	case opLoad:
+		v := ip.load(s, in.mem, in.width)
+		if in.width != 8 {
+			v = value{}
+		}
+		s.setReg(in.dst, v)
+	case opStore:
+		ip.store(s, in)
+	case opAddress:
+		v := ip.address(s, in.mem)
+		s.setReg(in.dst, v)
+		if in.dst == m.stack {
+			s.stack = s.stack[:0]
+		}
+	case opConst:
+		s.setReg(in.dst, value{kind: constant, addr: in.imm})
+	case opZero:
+		s.setReg(in.dst, value{kind: zero})
+	case opCall:
+		ip.call(s, in)
+	case opJump:
+		// A jump out of the function is a call whose result is ours.
+		if in.imm != 0 && (in.imm < ip.f.entry || in.imm >= ip.f.end) {
+			ip.call(s, in)
+			ip.results(s)
+		}
+	case opReturn:
+		ip.results(s)
+	case opClobber:
+		s.setReg(in.dst, value{})
+	}
+}
+
+// address is the value of base + index + disp.
+func (ip *interp) address(s *state, m mem) value {
+	v := s.reg(m.base)
+	if m.base == ip.fl.m.stack {
+		return value{}
+	}
+	switch v.kind {
+	case pointer:
+		if m.index != noReg {
+			return value{}
+		}
+		v.off += m.disp
+		return v
+	case elements:
+		return v
+	case constant:
+		if m.index == noReg {
+			v.addr += uint64(m.disp)
+			return v
+		}
+	}
+	// The array may stand in the place of the index.
+	if x := s.reg(m.index); x.kind == elements && m.index != noReg {
+		return x
+	}
+	return value{}
+}
+
+// load is the value at a memory operand; it notes which fields are read.
+func (ip *interp) load(s *state, m mem, width uint8) value {
+	if m.base == ip.fl.m.stack && m.index == noReg {
+		return s.slot(m.disp)
+	}
+	base := s.reg(m.base)
+	if base.kind != elements && m.index != noReg {
+		if x := s.reg(m.index); x.kind == elements {
+			base, m.index = x, noReg
+		}
+	}
+	switch base.kind {
+	case methods: // of an interface: which method, the offset tells
+		if m.index == noReg && base.off == 0 {
+			base.off = m.disp
+			return base
+		}
+	case pointer:
+		if m.index != noReg {
+			return value{}
+		}
+		return ip.read(base, base.off+m.disp)
+	case elements:
+		size := int64(ip.fl.p.types.size(base.typ))
+		if size <= 0 || m.disp < 0 {
+			return value{}
+		}
+		base.kind = pointer
+		return ip.read(base, m.disp%size)
+	}
+	return value{}
+}
+
+// read is the value at an offset of an object.
+func (ip *interp) read(obj value, off int64) value {
+	a := ip.fl.layout.at(obj.typ, off)
+	from := obj.origin
+	for _, f := range a.fields {
+		ip.note(f, symbols.Read, from)
+		if c, ok := contextOf(f.message); ok {
+			from = origin(c)
+		}
+	}
+	return ip.fl.layout.typed(a.typ, a.rest, from)
+}
+
+// store notes which fields are written and what is put into what.
+func (ip *interp) store(s *state, in *instr) {
+	m := in.mem
+	v := value{kind: zero}
+	if in.src != noReg {
+		v = s.reg(in.src)
+	} else if in.imm != 0 || in.width >= 16 {
+		v = value{}
+	}
+	if m.base == ip.fl.m.stack && m.index == noReg {
+		s.setSlot(m.disp, int64(in.width), v)
+		ip.given(v)
+		return
+	}
+	ip.given(v)
+	base := s.reg(m.base)
+	if base.kind != pointer && base.kind != elements || m.index != noReg && base.kind == pointer || in.width >= 16 {
+		return
+	}
+	off := base.off + m.disp
+	if base.kind == elements {
+		size := int64(ip.fl.p.types.size(base.typ))
+		if size <= 0 || m.disp < 0 {
+			return
+		}
+		off = m.disp % size
+	}
+	a := ip.fl.layout.at(base.typ, off)
+	if off == 0 && v.kind == constant {
+		ip.fl.closure(ip, v.addr, base)
+	}
+	if v.kind == zero {
+		return
+	}
+	to := base.origin
+	for _, f := range a.fields {
+		if c, ok := contextOf(f.message); ok {
+			to = origin(c)
+		}
+		ip.note(f, symbols.Write, base.origin)
+	}
+	if v.kind == pointer || v.kind == elements {
+		ip.fl.origins.put(v.origin, to)
+		if len(a.fields) > 0 {
+			ip.hand(ip.fl.p.api.names[v.typ], v.origin, to)
+		}
+	}
+}
+
+// given notes that a value is stored or passed: the type of a message is
+// stored where the message is turned into an interface value.
+func (ip *interp) given(v value) {
+	if v.kind != constant || !ip.final {
+		return
+	}
+	if name := ip.fl.whole[v.addr]; name != "" {
+		ip.hand(name, 0, 0)
+	}
+}
+
+func (ip *interp) hand(message string, from, to origin) {
+	if ip.final && message != "" {
+		ip.hands = append(ip.hands, handing{ip.at.off, message, from, to})
+	}
+}
+
+// note notes the use of a field that shows something.
+func (ip *interp) note(f messageField, how symbols.How, from origin) {
+	if !ip.final {
+		return
+	}
+	if s, ok := symbols.LookupField(f.message, f.field); ok {
+		ip.uses = append(ip.uses, rawUse{s, how, ip.at.off, from})
+	}
+}
+
+// results notes what the function returns.
+func (ip *interp) results(s *state) {
+	if !ip.final {
+		return
+	}
+	var vals []value
+	for _, r := range ip.fl.m.args[:maxResults] {
+		vals = append(vals, s.reg(r))
+	}
+	ip.fl.returned(ip.fn, vals)
+}

@@ -1,0 +1,176 @@
+package binary
+
+import (
+	"bytes"
+	"context"
+	"strings"
+
+	"github.com/nri-compat/nri-compat/internal/plugin/symbols"
+)
+
+// program is all that the analyses share.
+type program struct {
+	im    *image
+	funcs *funcTable
+	types *types
+	api   apiTypes
+	class classifier
+
+	classes []class // by number of function
+	// index finds a function by its entry: see entryAt.
+	index []uint32
+	// targets are the entries of API functions that show something.
+	targets map[uint64]symbols.Symbol
+	// inlinable marks the places of names of such functions, one bit a byte of
+	// the table of names; inlineNames says which they are.
+	inlinable   []uint64
+	inlineNames map[uint32]symbols.Symbol
+	known       wellKnown
+}
+
+// wellKnown are the entries of functions that mean something to the analyses;
+// 0 where the program has none.
+type wellKnown struct {
+	newObject     uint64
+	stubNew       []uint64
+	register      []uint64        // RegisterPluginService of the raw protocol
+	writeBarriers map[uint64]bool // calls that keep every register
+	runtime       map[uint64]bool // of package runtime: they keep no object
+	mapReads      map[uint64]bool // return a pointer to the element of a map
+	growSlice     uint64
+	makeSlice     uint64
+	panics        map[uint64]bool // never return
+}
+
+// entries are a multiple of this on both processors.
+const entryAlign = 16
+
+func newProgram(ctx context.Context, im *image, mainModule string) (*program, error) {
+	m, err := findModule(im)
+	if err != nil {
+		return nil, err
+	}
+	p := &program{im: im, funcs: newFuncTable(im, m), types: newTypes(im, m)}
+	p.api = findAPI(p.types)
+	if len(p.api.packages) == 0 {
+		return nil, ErrNoAPI
+	}
+	p.class = newClassifier(p.api, mainModule)
+	p.classes = make([]class, p.funcs.len())
+	p.index = make([]uint32, (m.etext-m.text)/entryAlign+1)
+	p.targets = map[uint64]symbols.Symbol{}
+	p.known = wellKnown{writeBarriers: map[uint64]bool{}, runtime: map[uint64]bool{}, mapReads: map[uint64]bool{}, panics: map[uint64]bool{}}
+	for i := range p.classes {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		p.classify(i)
+	}
+	p.findInlinable()
+	return p, nil
+}
+
+func (p *program) classify(i int) {
+	f, ok := p.funcs.get(i)
+	if !ok {
+		return
+	}
+	if at := (f.entry - p.funcs.m.text) / entryAlign; at < uint64(len(p.index)) {
+		p.index[at] = uint32(i) + 1
+	}
+	name := p.funcs.nameAt(p.funcs.nameOffset(f))
+	if short, ok := bytes.CutPrefix(name, []byte("runtime.")); ok {
+		p.known.noteRuntime(string(short), f.entry)
+		return
+	}
+	c := p.class.class(name)
+	p.classes[i] = c
+	if c != nriAPI && c != nriOther {
+		return
+	}
+	path, rest := splitName(name)
+	pkg := unescape(path)
+	if s, ok := apiSymbol(c, pkg, rest); ok {
+		p.targets[f.entry] = s
+	}
+	switch {
+	case c == nriOther && strings.HasSuffix(pkg, "/stub") && string(rest) == "New":
+		p.known.stubNew = append(p.known.stubNew, f.entry)
+	case c == nriAPI && string(rest) == "RegisterPluginService":
+		p.known.register = append(p.known.register, f.entry)
+	}
+}
+
+func (k *wellKnown) noteRuntime(name string, entry uint64) {
+	k.runtime[entry] = true
+	switch {
+	case name == "newobject":
+		k.newObject = entry
+	case strings.HasPrefix(name, "gcWriteBarrier"):
+		k.writeBarriers[entry] = true
+	case strings.HasPrefix(name, "mapaccess"):
+		k.mapReads[entry] = true
+	case name == "growslice":
+		k.growSlice = entry
+	case name == "makeslice":
+		k.makeSlice = entry
+	case strings.HasPrefix(name, "panic"), strings.HasPrefix(name, "goPanic"), name == "gopanic", name == "throw", name == "fatal":
+		k.panics[entry] = true
+	}
+}
+
+// entryAt returns the number of the function that starts at address a, -1 if
+// none does.
+func (p *program) entryAt(a uint64) int {
+	if a < p.funcs.m.text || a >= p.funcs.m.etext {
+		return -1
+	}
+	i := int(p.index[(a-p.funcs.m.text)/entryAlign]) - 1
+	if i < 0 || p.funcs.entry(i) != a {
+		return -1
+	}
+	return i
+}
+
+// findInlinable notes where in the table of names the API functions are that
+// show something. A function that was inlined everywhere has a name only.
+func (p *program) findInlinable() {
+	p.inlinable = make([]uint64, len(p.funcs.name)/64+1)
+	p.inlineNames = map[uint32]symbols.Symbol{}
+	note := func(c class, pkg string) {
+		prefix := []byte(escape(pkg) + ".")
+		for off := 0; ; off++ {
+			i := bytes.Index(p.funcs.name[off:], prefix)
+			if i < 0 {
+				return
+			}
+			off += i
+			if off > 0 && p.funcs.name[off-1] != 0 {
+				continue
+			}
+			rest := p.funcs.nameAt(uint32(off))[len(prefix):]
+			if s, ok := apiSymbol(c, pkg, rest); ok {
+				p.inlinable[off/64] |= 1 << (off % 64)
+				p.inlineNames[uint32(off)] = s
+			}
+		}
+	}
+	for _, pkg := range p.class.api {
+		note(nriAPI, pkg)
+	}
+	for _, pkg := range p.class.nri {
+		if strings.HasSuffix(pkg, "/stub") {
+			note(nriOther, pkg)
+		}
+	}
+}
+
+// inlineSymbol returns the symbol of the API function whose name stands at an
+// offset of the table of names.
+func (p *program) inlineSymbol(off uint32) (symbols.Symbol, bool) {
+	if int(off/64) >= len(p.inlinable) || p.inlinable[off/64]>>(off%64)&1 == 0 {
+		return symbols.Symbol{}, false
+	}
+	s, ok := p.inlineNames[off]
+	return s, ok
+}

@@ -1,0 +1,202 @@
+package binary
+
+import (
+	"context"
+	"slices"
+
+	"github.com/nri-compat/nri-compat/internal/plugin/symbols"
+)
+
+// ref is a place in the code of function fn, at off bytes from its entry.
+type ref struct {
+	fn  int
+	off uint64
+}
+
+// apiCall is a call of an API function, or a use of its address.
+type apiCall struct {
+	ref
+	symbol symbols.Symbol
+}
+
+// references are what the plugin's own functions refer to by address. It is
+// found by scanning the code for the few forms of instructions that hold an
+// address, without decoding the rest.
+type references struct {
+	calls []apiCall
+	// callers are the functions that call stub.New, and registrars those that
+	// register a service of the raw protocol.
+	callers, registrars []int
+	// typed are the functions that refer to a type of the API.
+	typed []int
+	// edges are calls and uses of functions among the plugin's own.
+	edges []edge
+}
+
+type edge struct{ from, to uint32 }
+
+// scan visits every function that is not NRI's or the standard library's.
+func (p *program) scan(ctx context.Context) (*references, error) {
+	r := &references{}
+	interesting := p.interestingTypes()
+	for i, c := range p.classes {
+		if i%256 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if c != pluginOwn {
+			continue
+		}
+		f, ok := p.funcs.get(i)
+		code := p.funcs.code(f)
+		if !ok || code == nil {
+			continue
+		}
+		s := scanner{p: p, r: r, fn: i, types: interesting}
+		p.scanCode(code, f.entry, &s)
+		if s.typed {
+			r.typed = append(r.typed, i)
+		}
+	}
+	return r, nil
+}
+
+// interestingTypes are the types whose use makes a function worth following:
+// message types, pointers to them and method tables of them.
+func (p *program) interestingTypes() map[uint64]bool {
+	set := map[uint64]bool{}
+	for t := range p.api.names {
+		set[uint64(t)] = true
+	}
+	for t := range p.api.pointers {
+		set[uint64(t)] = true
+	}
+	for _, it := range p.types.itabs() {
+		if p.api.pointers[it.conc] != "" {
+			set[it.addr] = true
+		}
+	}
+	return set
+}
+
+// scanner notes the references of one function.
+type scanner struct {
+	p     *program
+	r     *references
+	fn    int
+	types map[uint64]bool
+	typed bool
+}
+
+// call notes a call or jump to address a.
+func (s *scanner) call(off, a uint64) {
+	to := s.p.entryAt(a)
+	if to < 0 {
+		return
+	}
+	s.function(off, a, to)
+}
+
+// address notes the use of address a: a type, or a word with a function's
+// entry, as a function value is.
+func (s *scanner) address(off, a uint64) {
+	if s.types[a] {
+		s.typed = true
+		return
+	}
+	if to := s.p.entryAt(s.p.im.word(a)); to >= 0 {
+		s.function(off, s.p.im.word(a), to)
+	}
+}
+
+func (s *scanner) function(off, a uint64, to int) {
+	switch s.p.classes[to] {
+	case pluginOwn:
+		if to != s.fn {
+			s.r.edges = append(s.r.edges, edge{uint32(s.fn), uint32(to)})
+		}
+	case nriAPI, nriOther:
+		if symbol, ok := s.p.targets[a]; ok && s.whole(off) {
+			s.r.calls = append(s.r.calls, apiCall{ref{s.fn, off}, symbol})
+		}
+		if slices.Contains(s.p.known.stubNew, a) {
+			s.r.callers = appendNew(s.r.callers, s.fn)
+		}
+		if slices.Contains(s.p.known.register, a) {
+			s.r.registrars = appendNew(s.r.registrars, s.fn)
+		}
+	}
+}
+
+func appendNew(list []int, n int) []int {
+	if len(list) > 0 && list[len(list)-1] == n {
+		return list
+	}
+	return append(list, n)
+}
+
+// whole tells whether an instruction starts at off. On amd64 the bytes that
+// look like a call can be the middle of another instruction; this is worth the
+// time for the few that name an API function.
+func (s *scanner) whole(off uint64) bool {
+	if s.p.im.machineIsARM() {
+		return true
+	}
+	f, _ := s.p.funcs.get(s.fn)
+	return startsAMD64(s.p.funcs.code(f), off)
+}
+
+// visitor is told what a function refers to.
+type visitor interface {
+	// call is told of a call or jump at off to address a.
+	call(off, a uint64)
+	// address is told of the use of address a at off.
+	address(off, a uint64)
+}
+
+// scanCode visits what a function refers to.
+func (p *program) scanCode(code []byte, entry uint64, v visitor) {
+	if p.im.machineIsARM() {
+		scanARM64(code, entry, v)
+	} else {
+		scanAMD64(code, entry, v)
+	}
+}
+
+// scanARM64 visits calls (BL, B) and addresses (ADRP followed by ADD).
+func scanARM64(code []byte, entry uint64, s visitor) {
+	var pages [32]uint64
+	for off := 0; off+4 <= len(code); off += 4 {
+		w := uint32(code[off]) | uint32(code[off+1])<<8 | uint32(code[off+2])<<16 | uint32(code[off+3])<<24
+		pc := entry + uint64(off)
+		switch {
+		case w&0x7c000000 == 0x14000000: // B, BL
+			s.call(uint64(off), branchARM64(w, pc))
+		case w&0x9f000000 == 0x90000000: // ADRP
+			pages[w&31] = pageARM64(w, pc)
+		case w&0xff800000 == 0x91000000: // ADD immediate
+			if page := pages[w>>5&31]; page != 0 {
+				s.address(uint64(off), page+addImmARM64(w))
+			}
+		}
+	}
+}
+
+// scanAMD64 visits calls (CALL and JMP with a 32 bit displacement) and
+// addresses (LEA relative to the instruction pointer).
+func scanAMD64(code []byte, entry uint64, s visitor) {
+	for off := 0; off+5 <= len(code); off++ {
+		switch code[off] {
+		case 0xe8, 0xe9:
+			s.call(uint64(off), entry+uint64(off)+5+disp(code[off+1:]))
+		case 0x8d:
+			// REX.W in front, then a register and [rip+disp32].
+			if off > 0 && code[off-1]&0xf8 == 0x48 && code[off+1]&0xc7 == 0x05 && off+6 <= len(code) {
+				s.address(uint64(off), entry+uint64(off)+6+disp(code[off+2:]))
+			}
+		}
+	}
+}
+
+func disp(b []byte) uint64 {
+	return uint64(int64(int32(uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24)))
+}

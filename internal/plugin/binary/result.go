@@ -1,0 +1,132 @@
+package binary
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nri-compat/nri-compat/capability"
+	"github.com/nri-compat/nri-compat/internal/plugin/symbols"
+)
+
+// useKey tells uses apart as far as a report does.
+type useKey struct {
+	symbol   string
+	how      symbols.How
+	context  symbols.Context
+	function string
+	unproven bool
+}
+
+// collector turns what the analyses found into uses with places.
+type collector struct {
+	p        *program
+	callable []bool
+	seen     map[useKey]bool
+	uses     []symbols.Use
+}
+
+// collect returns the uses of API symbols, each once a function.
+func (p *program) collect(refs *references, fl *flow, handlers []int) []symbols.Use {
+	c := collector{p: p, callable: p.callable(refs, handlers), seen: map[useKey]bool{}}
+	for _, i := range sortedKeys(fl.found) {
+		f, _ := p.funcs.get(i)
+		for _, u := range fl.found[i].uses {
+			contexts := fl.origins.of(u.origin).list()
+			if len(contexts) == 0 {
+				contexts = []symbols.Context{symbols.Unclear}
+			}
+			for _, x := range contexts {
+				c.add(i, f, uint64(u.off), u.symbol, u.how, x)
+			}
+		}
+	}
+	for _, call := range refs.calls {
+		f, _ := p.funcs.get(call.fn)
+		c.add(call.fn, f, call.off, call.symbol, symbols.Call, symbols.Unclear)
+	}
+	for i, class := range p.classes {
+		if class != pluginOwn {
+			continue
+		}
+		if f, ok := p.funcs.get(i); ok {
+			p.inlinedUses(f, func(s symbols.Symbol, off uint64) {
+				c.add(i, f, off, s, symbols.Inline, symbols.Unclear)
+			})
+		}
+	}
+	return c.uses
+}
+
+func (c *collector) add(i int, f fn, off uint64, s symbols.Symbol, how symbols.How, x symbols.Context) {
+	at := c.p.place(f, off)
+	key := useKey{s.Full, how, x, at.function, !c.callable[i]}
+	if c.seen[key] {
+		return
+	}
+	c.seen[key] = true
+	c.uses = append(c.uses, symbols.Use{
+		Symbol: s, How: how, Context: x, Unproven: !c.callable[i],
+		Evidence: capability.Evidence{Function: at.function, File: at.file, Line: at.line},
+	})
+}
+
+// opaque says where whole messages are given away.
+func (p *program) opaque(fl *flow) []string {
+	var list []string
+	for _, i := range sortedKeys(fl.found) {
+		f, _ := p.funcs.get(i)
+		for _, h := range fl.found[i].hands {
+			at := p.place(f, uint64(h.off))
+			where := at.function
+			if at.file != "" {
+				where = fmt.Sprintf("%s (%s:%d)", at.function, at.file, at.line)
+			}
+			switch from, to := fl.origins.of(h.from), fl.origins.of(h.to); {
+			case h.from == 0 && h.to == 0:
+				list = append(list, fmt.Sprintf("%s hands a whole %s to code that takes any value", where, h.message))
+			case givenTo(from) && sent(to):
+				list = append(list, fmt.Sprintf("%s passes on a whole %s that it was given", where, h.message))
+			}
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+func givenTo(c contexts) bool {
+	return c&(1<<symbols.OfContainer|1<<symbols.OfPod|1<<symbols.OfUpdateRequest|1<<symbols.OfPodUpdate) != 0
+}
+
+func sent(c contexts) bool { return c&(1<<symbols.OfAdjustment|1<<symbols.OfUpdate) != 0 }
+
+func sortedKeys(m map[int]*interp) []int {
+	keys := make([]int, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// maxEvidence bounds the places that are listed for one capability.
+const maxEvidence = 10
+
+// tidy sorts evidence by what is most telling and cuts it.
+func tidy(reqs []capability.Requirement) []capability.Requirement {
+	rank := func(e capability.Evidence) int {
+		return slices.Index([]string{"handler", "call", "inline", "write", "read", "construct"}, e.Kind)
+	}
+	for i := range reqs {
+		ev := reqs[i].Evidence
+		slices.SortFunc(ev, func(a, b capability.Evidence) int {
+			return cmp.Or(cmp.Compare(rank(a), rank(b)), strings.Compare(a.Function, b.Function),
+				strings.Compare(a.Symbol, b.Symbol), cmp.Compare(a.Line, b.Line))
+		})
+		if len(ev) > maxEvidence {
+			reqs[i].Evidence = ev[:maxEvidence]
+		}
+	}
+	return reqs
+}
