@@ -133,7 +133,7 @@ func moveAMD64(in x86asm.Inst, next uint64) instr {
 			i := instr{op: opLoad, dst: d, width: width}
 			i.mem, _ = memAMD64(src, next)
 			if d == noReg && width >= 16 {
-				i.op = opClobber // a copy
+				i.op = opCopy
 			}
 			return i
 		case x86asm.Reg:

@@ -39,15 +39,38 @@ func addImmARM64(w uint32) uint64 {
 }
 
 func decodeARM64(code []byte, entry uint64, out []instr) []instr {
+	copied := copying{base: noReg}
 	for off := 0; off+4 <= len(code); off += 4 {
 		w := uint32(code[off]) | uint32(code[off+1])<<8 | uint32(code[off+2])<<16 | uint32(code[off+3])<<24
 		from := len(out)
 		out = lowerARM64(w, entry+uint64(off), out)
 		for i := from; i < len(out); i++ {
 			out[i].off = uint32(off)
+			copied.tail(&out[i])
 		}
 	}
 	return out
+}
+
+// copying follows the copy of a struct: pairs of vector registers first, then
+// what is left, which looks like the use of a field.
+type copying struct {
+	base reg
+	end  int64
+}
+
+func (c *copying) tail(in *instr) {
+	switch in.op {
+	case opCopy:
+		c.base, c.end = in.mem.base, in.mem.disp+int64(in.width)
+	case opLoad:
+		if in.mem.base == c.base && in.mem.index == noReg && in.mem.disp == c.end && in.dst != noReg {
+			in.op, c.end = opCopy, c.end+int64(in.width)
+		}
+	}
+	if in.op != opCopy && in.op != opStore && in.dst == c.base || in.op == opBranch || in.op == opJump || in.op == opCall {
+		c.base = noReg
+	}
 }
 
 // dataReg is a register in whose place 31 means zero; noReg for that.
@@ -174,7 +197,7 @@ func accessARM64(w uint32, load, vector bool, size uint8, at mem, out []instr) [
 		if size < 16 { // a floating point field
 			return append(out, instr{op: opLoad, dst: noReg, mem: at, width: size})
 		}
-		return out
+		return append(out, instr{op: opCopy, dst: noReg, mem: at, width: size})
 	case vector:
 		return append(out, instr{op: opStore, src: noReg, mem: at, width: max(size, 16)})
 	case load:
@@ -212,6 +235,9 @@ func pairARM64(w uint32, vector bool, out []instr) []instr {
 	case vector && !load:
 		out = append(out, instr{op: opStore, src: noReg, mem: at, width: 32})
 	case vector:
+		if size == 16 {
+			out = append(out, instr{op: opCopy, dst: noReg, mem: at, width: 32})
+		}
 	case load:
 		r1, r2 := dataReg(w, 0), dataReg(w, 10)
 		if r1 == at.base { // keep the base until it has been used

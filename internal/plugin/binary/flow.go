@@ -114,27 +114,20 @@ func (fl *flow) follow(ctx context.Context, refs *references) error {
 // findWhole notes the types and method tables whose use makes an interface
 // value of a message that the plugin was given, or of a list of them.
 func (fl *flow) findWhole() {
-	given := func(name string) bool {
-		switch name {
-		case "Container", "PodSandbox", "LinuxContainer", "LinuxPodSandbox", "LinuxResources":
-			return true
-		}
-		return false
-	}
 	for t, name := range fl.p.api.pointers {
-		if given(name) {
+		if givenMessage(name) {
 			fl.whole[uint64(t)] = name
 		}
 	}
 	fl.p.types.all(func(t rtype) {
 		if fl.p.types.kind(t) == kindSlice {
-			if name := fl.p.api.pointers[fl.p.types.elem(t)]; given(name) {
+			if name := fl.p.api.pointers[fl.p.types.elem(t)]; givenMessage(name) {
 				fl.whole[uint64(t)] = name
 			}
 		}
 	})
 	for _, it := range fl.p.types.itabs() {
-		if name := fl.p.api.pointers[it.conc]; given(name) {
+		if name := fl.p.api.pointers[it.conc]; givenMessage(name) {
 			fl.whole[it.addr] = name
 		}
 		if strings.HasSuffix(fl.p.types.name(it.inter), ".Stub") && slices.Contains(fl.p.class.nri, fl.p.types.pkg(it.inter)) {

@@ -80,6 +80,9 @@ func apiModule(info *debug.BuildInfo, packages []string) found.NRI {
 		nri.Replaces = strings.TrimSpace(mod.Path + " " + mod.Version)
 		nri.Module, nri.Version = r.Path, r.Version
 	}
+	if nri.Version == "(devel)" {
+		nri.Version = "" // a directory has none
+	}
 	return nri
 }
 

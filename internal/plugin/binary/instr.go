@@ -16,6 +16,7 @@ const (
 	opClobber op = iota // dst gets a value that is not followed
 	opMove              // dst = src
 	opLoad              // dst = memory; dst may be noReg for a comparison
+	opCopy              // memory is copied somewhere else as it is
 	opStore             // memory = src, or a constant if src is noReg
 	opAddress           // dst = the address of the memory operand
 	opConst             // dst = imm, an address in the program

@@ -21,6 +21,18 @@ type rawUse struct {
 	origin origin
 }
 
+// copied stands for the place that a message is copied to.
+const copied = ^origin(0)
+
+// givenMessage tells whether it is a message that a plugin is given.
+func givenMessage(name string) bool {
+	switch name {
+	case "Container", "PodSandbox", "LinuxContainer", "LinuxPodSandbox", "LinuxResources":
+		return true
+	}
+	return false
+}
+
 // handing is a place where a whole message is given away: to code that takes
 // any value, or into a message that the plugin sends.
 type handing struct {
@@ -157,6 +169,11 @@ func (ip *interp) step(s *state, in *instr) {
 			v = value{}
 		}
 		s.setReg(in.dst, v)
+	case opCopy:
+		if v := s.reg(in.mem.base); v.kind == pointer && givenMessage(ip.fl.p.api.names[v.typ]) {
+			ip.hand(ip.fl.p.api.names[v.typ], v.origin, copied)
+		}
+		s.setReg(in.dst, value{})
 	case opStore:
 		ip.store(s, in)
 	case opAddress:

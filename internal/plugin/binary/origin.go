@@ -84,6 +84,9 @@ func (o *origins) of(n origin) contexts {
 		}
 		return 1 << n
 	}
+	if n == copied {
+		return 0
+	}
 	return o.given[n] | o.stored[n]
 }
 

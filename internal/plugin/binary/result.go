@@ -72,27 +72,43 @@ func (c *collector) add(i int, f fn, off uint64, s symbols.Symbol, how symbols.H
 	})
 }
 
-// opaque says where whole messages are given away.
+// opaque says where whole messages are given away, once a function.
 func (p *program) opaque(fl *flow) []string {
 	var list []string
+	seen := map[[3]string]bool{}
 	for _, i := range sortedKeys(fl.found) {
 		f, _ := p.funcs.get(i)
 		for _, h := range fl.found[i].hands {
+			does := fl.does(h)
 			at := p.place(f, uint64(h.off))
+			key := [3]string{at.function, does, h.message}
+			if does == "" || seen[key] {
+				continue
+			}
+			seen[key] = true
 			where := at.function
 			if at.file != "" {
 				where = fmt.Sprintf("%s (%s:%d)", at.function, at.file, at.line)
 			}
-			switch from, to := fl.origins.of(h.from), fl.origins.of(h.to); {
-			case h.from == 0 && h.to == 0:
-				list = append(list, fmt.Sprintf("%s hands a whole %s to code that takes any value", where, h.message))
-			case givenTo(from) && sent(to):
-				list = append(list, fmt.Sprintf("%s passes on a whole %s that it was given", where, h.message))
-			}
+			list = append(list, fmt.Sprintf("%s "+does, where, h.message))
 		}
 	}
 	slices.Sort(list)
-	return slices.Compact(list)
+	return list
+}
+
+// does says what is done with a whole message, with a verb for its name; it is
+// empty if that tells nothing.
+func (fl *flow) does(h handing) string {
+	switch from, to := fl.origins.of(h.from), fl.origins.of(h.to); {
+	case h.to == copied:
+		return "copies a whole %s"
+	case h.from == 0 && h.to == 0:
+		return "hands a whole %s to code that takes any value"
+	case givenTo(from) && sent(to):
+		return "passes on a whole %s that it was given"
+	}
+	return ""
 }
 
 func givenTo(c contexts) bool {
