@@ -70,7 +70,7 @@ func lowerAMD64(in x86asm.Inst, next uint64, out []instr) []instr {
 			out = append(out, instr{op: opClobber, dst: regAMD64(r)})
 		}
 		return out
-	case x86asm.TEST:
+	case x86asm.TEST, x86asm.NOP:
 		return out // the compiler's nil check reads, but means nothing
 	case x86asm.MOV, x86asm.MOVZX, x86asm.MOVSX, x86asm.MOVSXD, x86asm.MOVQ, x86asm.MOVUPS, x86asm.MOVUPD, x86asm.MOVAPS, x86asm.MOVSS, x86asm.MOVSD_XMM:
 		return append(out, moveAMD64(in, next))

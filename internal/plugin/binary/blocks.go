@@ -15,17 +15,16 @@ type block struct {
 // cut splits the instructions of a function into blocks.
 func cut(code []instr, entry uint64, size uint64) []block {
 	starts := []int{0}
-	at := func(target uint64) int { // the instruction at an address, -1 if none
+	// at is the first instruction at an address or after it (what is left out
+	// of code does nothing), -1 if the address lies outside.
+	at := func(target uint64) int {
 		off := target - entry
 		if off >= size {
 			return -1
 		}
-		i, ok := slices.BinarySearchFunc(code, uint32(off), func(in instr, off uint32) int { return int(int64(in.off) - int64(off)) })
-		if !ok {
+		i, _ := slices.BinarySearchFunc(code, uint32(off), func(in instr, off uint32) int { return int(int64(in.off) - int64(off)) })
+		if i == len(code) {
 			return -1
-		}
-		for i > 0 && code[i-1].off == code[i].off {
-			i--
 		}
 		return i
 	}

@@ -24,15 +24,25 @@ func (ip *interp) call(s *state, in *instr) {
 	case k.runtime[in.imm]:
 		results = ip.runtimeCall(s, in.imm)
 	default:
-		for _, r := range fl.m.args {
-			ip.given(s.reg(r))
-		}
+		ip.arguments(s)
 		results = ip.direct(s, in)
 	}
 	s.regs = [maxRegs]value{}
 	for n, v := range results {
 		if n < len(fl.m.args) {
 			s.setReg(fl.m.args[n], v)
+		}
+	}
+}
+
+// arguments notes whole messages among the arguments, and function literals on
+// the stack.
+func (ip *interp) arguments(s *state) {
+	for _, r := range append(ip.fl.m.args[:len(ip.fl.m.args):len(ip.fl.m.args)], ip.fl.m.context) {
+		v := s.reg(r)
+		ip.given(v)
+		if v.kind == frame && ip.final && s.slot(v.off).kind == constant {
+			ip.fl.passStacked(-1, r, v, s)
 		}
 	}
 }
@@ -119,7 +129,7 @@ func (ip *interp) direct(s *state, in *instr) []value {
 
 // signed fills in results by a method's signature.
 func (ip *interp) signed(results []value, sig signature, recv origin) []value {
-	typed := ip.fl.layout.registers(sig.out, len(ip.fl.m.args))
+	typed := make([]value, len(ip.fl.m.args))
 	copy(typed, results)
 	message := ip.fl.p.api.names[ip.fl.p.types.elem(sig.recv)]
 	for n, v := range ip.fl.layout.registers(sig.out, len(ip.fl.m.args)) {
@@ -140,7 +150,7 @@ func (ip *interp) signed(results []value, sig signature, recv origin) []value {
 func (ip *interp) newStub(s *state) []value {
 	fl := ip.fl
 	if ip.final {
-		at := fl.p.place(ip.f, uint64(ip.at.off))
+		at, _ := fl.p.place(ip.f, uint64(ip.at.off))
 		arg := s.reg(fl.m.args[0])
 		if t := rtype(arg.addr); arg.kind == constant && fl.p.types.kind(t) != 0 {
 			fl.plugins[t] = at
@@ -158,13 +168,16 @@ func (ip *interp) newStub(s *state) []value {
 // interface, where the place in the method table tells which.
 func (ip *interp) dynamic(s *state, in *instr) []value {
 	fl := ip.fl
-	for _, r := range fl.m.args {
-		ip.given(s.reg(r))
-	}
+	ip.arguments(s)
 	target := in.mem
 	v := s.reg(target.base)
 	if in.src != noReg {
 		v, target.disp = s.reg(in.src), s.reg(in.src).off
+	}
+	if v.kind == constant && target.base == noReg && fl.p.entryAt(v.addr) >= 0 {
+		known := *in
+		known.imm = v.addr
+		return ip.direct(s, &known)
 	}
 	if v.kind != methods || target.index != noReg {
 		return nil

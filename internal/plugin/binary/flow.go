@@ -5,8 +5,6 @@ import (
 	"debug/elf"
 	"slices"
 	"strings"
-
-	"github.com/nri-compat/nri-compat/internal/plugin/symbols"
 )
 
 // Following types through the code. The runtime's tables tell the types of the
@@ -49,8 +47,11 @@ type flow struct {
 	plugins map[rtype]place
 	unclear []place
 	stub    rtype // the interface type stub.Stub, 0 if not known
-	buffer  []instr
-	left    int
+	// records are the objects on the stack whose addresses are passed.
+	records  []*record
+	recordAt map[recordKey]uint64
+	buffer   []instr
+	left     int
 	// gaveUp are functions that were too much.
 	gaveUp []string
 }
@@ -74,7 +75,7 @@ func newFlow(p *program) *flow {
 		p: p, m: machineAMD64(), layout: newLayout(p.types, p.api), origins: newOrigins(),
 		whole: map[uint64]string{}, signatures: map[uint64]signature{}, entries: map[int]*funcEntry{}, found: map[int]*interp{},
 		results: map[int][]value{}, waiting: map[int][]int{}, runs: map[int]int{}, queued: map[int]bool{},
-		plugins: map[rtype]place{}, left: totalBudget,
+		plugins: map[rtype]place{}, recordAt: map[recordKey]uint64{}, left: totalBudget,
 	}
 	if p.im.machine == elf.EM_AARCH64 {
 		fl.m = machineARM64()
@@ -92,7 +93,7 @@ func (fl *flow) spend(n int) bool {
 // and from the methods that take messages.
 func (fl *flow) follow(ctx context.Context, refs *references) error {
 	fl.findWhole()
-	fl.seedMethods()
+	fl.seed()
 	for _, list := range [][]int{refs.typed, refs.callers, refs.registrars} {
 		for _, i := range list {
 			fl.push(i)
@@ -134,60 +135,6 @@ func (fl *flow) findWhole() {
 			fl.stub = it.inter
 		}
 	}
-}
-
-// seedMethods notes the signatures of all methods that have to do with
-// messages, and starts from those of the plugin.
-func (fl *flow) seedMethods() {
-	ts := fl.p.types
-	ts.all(func(t rtype) {
-		if ts.kind(t) != kindPointer {
-			return
-		}
-		for _, m := range ts.methods(t) {
-			i := fl.p.entryAt(m.code)
-			if i < 0 || fl.p.classes[i] == foreign {
-				continue
-			}
-			s := signature{name: m.name, recv: t}
-			s.in, s.out = ts.signature(m.sig)
-			params := append([]rtype{t}, s.in...)
-			if !slices.ContainsFunc(append(params, s.out...), fl.layout.leads) {
-				continue
-			}
-			fl.signatures[m.code] = s
-			if fl.p.classes[i] != pluginOwn || !slices.ContainsFunc(params, fl.layout.leads) {
-				continue
-			}
-			e := fl.entry(i)
-			for n, v := range fl.layout.registers(params, len(fl.m.args)) {
-				if v.kind == unknown {
-					continue
-				}
-				r := fl.m.args[n]
-				e.regs[r], e.fixed[r] = fl.parameter(i, r, s, v), true
-			}
-			fl.push(i)
-		}
-	})
-}
-
-// parameter gives a parameter an origin: the handlers that are given resources
-// by themselves are known.
-func (fl *flow) parameter(fn int, r reg, s signature, v value) value {
-	if v.kind != pointer {
-		return v
-	}
-	v.origin = fl.origins.place(originKey{fn, -1, int64(r)})
-	if fl.p.api.names[v.typ] == "LinuxResources" {
-		switch s.name {
-		case "UpdateContainer":
-			v.origin = origin(symbols.OfUpdateRequest)
-		case "UpdatePodSandbox":
-			v.origin = origin(symbols.OfPodUpdate)
-		}
-	}
-	return v
 }
 
 func (fl *flow) entry(i int) *funcEntry {
@@ -250,6 +197,10 @@ func (fl *flow) pass(caller, i int, s *state) {
 	relevant := false
 	for _, r := range fl.m.args {
 		v := s.reg(r)
+		if v.kind == frame || v.kind == stacked {
+			fl.passStacked(i, r, v, s)
+			continue
+		}
 		if !fl.follows(v) {
 			continue
 		}
@@ -281,7 +232,10 @@ func (fl *flow) follows(v value) bool {
 	switch v.kind {
 	case pointer, elements, methods:
 		return true
-	case constant: // the type that a helper hands on to stub.New
+	case constant: // the type that a helper hands on to stub.New, or a function
+		if fl.p.entryAt(v.addr) >= 0 {
+			return true
+		}
 		t := rtype(v.addr)
 		return fl.p.types.kind(t) == kindPointer && fl.p.types.kind(fl.p.types.elem(t)) == kindStruct
 	}

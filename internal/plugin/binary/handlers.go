@@ -1,6 +1,7 @@
 package binary
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -181,14 +182,68 @@ func (h *handlerFinder) wrong(want symbols.Handler, t rtype, m method) {
 
 func (h *handlerFinder) evidence(t rtype, m method) capability.Evidence {
 	ev := capability.Evidence{Function: h.p.qualified(t) + "." + m.name}
-	if f, ok := h.p.funcs.get(max(0, h.p.entryAt(m.code))); ok && f.entry == m.code {
-		at := h.p.place(f, 0)
-		ev.Function = at.function
-		if !strings.HasPrefix(at.file, "<") {
-			ev.File, ev.Line = at.file, at.line
-		}
+	i := h.p.entryAt(m.code)
+	if i < 0 {
+		return ev
+	}
+	at := h.p.declared(i, m.name)
+	if at.file != "" {
+		ev.Function, ev.File, ev.Line = at.function, at.file, at.line
 	}
 	return ev
+}
+
+// declared is where a method is written. One that is promoted from an embedded
+// type or has a value as receiver is reached through a function that the
+// compiler makes, which calls it or has it inlined.
+func (p *program) declared(i int, name string) place {
+	f, ok := p.funcs.get(i)
+	if !ok {
+		return place{}
+	}
+	at, _ := p.place(f, 0)
+	if at.file != "" && at.file[0] != '<' {
+		return at
+	}
+	suffix := []byte("." + name)
+	tree := p.funcs.inlineTree(f)
+	var found place
+	p.funcs.walk(tree.table, func(end uint64, node int32) bool {
+		if in, ok := tree.get(node); ok && bytes.HasSuffix(p.funcs.nameAt(in.nameOff), suffix) {
+			found, _ = p.place(f, end-1)
+			return false
+		}
+		return true
+	})
+	if found.file != "" {
+		return found
+	}
+	v := calleeVisitor{p: p, self: i, suffix: suffix, callee: -1}
+	p.scanCode(p.funcs.code(f), f.entry, &v)
+	if v.callee >= 0 {
+		if g, ok := p.funcs.get(v.callee); ok {
+			if at, _ := p.place(g, 0); at.file != "" && at.file[0] != '<' {
+				return at
+			}
+		}
+	}
+	return place{}
+}
+
+// calleeVisitor finds the function of a given last name that code calls.
+type calleeVisitor struct {
+	p      *program
+	self   int
+	suffix []byte
+	callee int
+}
+
+func (v *calleeVisitor) address(uint64, uint64) {}
+
+func (v *calleeVisitor) call(_, a uint64) {
+	if i := v.p.entryAt(a); i >= 0 && i != v.self && bytes.HasSuffix([]byte(v.p.funcs.funcName(i)), v.suffix) {
+		v.callee = i
+	}
 }
 
 // stubWants reads from the stub in the program which methods it looks for: its

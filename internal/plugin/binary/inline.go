@@ -59,30 +59,36 @@ type place struct {
 }
 
 // place returns the innermost function at an offset of f that is not part of
-// NRI or the standard library, and the position in it: an API function that
-// was inlined is charged to its caller.
-func (p *program) place(f fn, off uint64) place {
+// NRI, and the position in it: an API function that was inlined is charged to
+// its caller, and named in via. via is "" if the code is the plugin's own.
+func (p *program) place(f fn, off uint64) (at place, via []byte) {
 	tree := p.funcs.inlineTree(f)
-	at := p.funcs.value(tree.table, off)
+	node := p.funcs.value(tree.table, off)
+	name := p.funcs.nameAt(p.funcs.nameOffset(f))
 	// A tree is not deeper than this; a damaged one may run in circles.
 	for range 64 {
-		node, ok := tree.get(at)
-		if at < 0 || !ok {
+		in, ok := tree.get(node)
+		if !ok {
 			break
 		}
-		name := p.funcs.nameAt(node.nameOff)
-		if p.class.class(name) == pluginOwn {
-			file, line := p.funcs.fileLine(f, off)
-			return place{string(name), file, line}
+		inner := p.funcs.nameAt(in.nameOff)
+		c := p.class.class(inner)
+		if c == pluginOwn {
+			name = inner
+			break
 		}
-		off = uint64(node.caller)
-		at = p.funcs.value(tree.table, off)
+		if c == nriAPI || c == nriOther {
+			via = inner
+		}
+		off = uint64(in.caller)
+		node = p.funcs.value(tree.table, off)
 	}
 	file, line := p.funcs.fileLine(f, off)
-	return place{string(p.funcs.nameAt(p.funcs.nameOffset(f))), file, line}
+	return place{string(name), file, line}, via
 }
 
-// inlinedUses reports the API functions that were inlined into function i.
+// inlinedUses reports the API functions that the plugin's own code calls and
+// that were inlined into function f.
 func (p *program) inlinedUses(f fn, report func(s symbols.Symbol, off uint64)) {
 	tree := p.funcs.inlineTree(f)
 	for i, n := int32(0), tree.len(); i < n; i++ {
@@ -90,7 +96,11 @@ func (p *program) inlinedUses(f fn, report func(s symbols.Symbol, off uint64)) {
 		if !ok {
 			return
 		}
-		if s, ok := p.inlineSymbol(node.nameOff); ok {
+		s, ok := p.inlineSymbol(node.nameOff)
+		if !ok {
+			continue
+		}
+		if _, via := p.place(f, uint64(node.caller)); via == nil {
 			report(s, uint64(node.caller))
 		}
 	}

@@ -177,10 +177,10 @@ func (ip *interp) step(s *state, in *instr) {
 	case opStore:
 		ip.store(s, in)
 	case opAddress:
-		v := ip.address(s, in.mem)
-		s.setReg(in.dst, v)
-		if in.dst == m.stack {
+		s.setReg(in.dst, ip.address(s, in.mem))
+		if in.dst == m.stack { // all slots have other numbers now
 			s.stack = s.stack[:0]
+			s.setReg(in.dst, value{})
 		}
 	case opConst:
 		s.setReg(in.dst, value{kind: constant, addr: in.imm})
@@ -204,11 +204,11 @@ func (ip *interp) step(s *state, in *instr) {
 // address is the value of base + index + disp.
 func (ip *interp) address(s *state, m mem) value {
 	v := s.reg(m.base)
-	if m.base == ip.fl.m.stack {
-		return value{}
+	if m.base == ip.fl.m.stack && m.index == noReg {
+		return value{kind: frame, off: m.disp}
 	}
 	switch v.kind {
-	case pointer:
+	case pointer, frame, stacked:
 		if m.index != noReg {
 			return value{}
 		}
@@ -241,6 +241,14 @@ func (ip *interp) load(s *state, m mem, width uint8) value {
 		}
 	}
 	switch base.kind {
+	case frame:
+		if m.index == noReg {
+			return s.slot(base.off + m.disp)
+		}
+	case stacked:
+		if m.index == noReg {
+			return ip.fl.records[base.addr].words[base.off+m.disp]
+		}
 	case methods: // of an interface: which method, the offset tells
 		if m.index == noReg && base.off == 0 {
 			base.off = m.disp
@@ -291,6 +299,10 @@ func (ip *interp) store(s *state, in *instr) {
 	}
 	ip.given(v)
 	base := s.reg(m.base)
+	if base.kind == frame && m.index == noReg {
+		s.setSlot(base.off+m.disp, int64(in.width), v)
+		return
+	}
 	if base.kind != pointer && base.kind != elements || m.index != noReg && base.kind == pointer || in.width >= 16 {
 		return
 	}

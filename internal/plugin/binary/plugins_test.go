@@ -172,7 +172,9 @@ func (e expectation) compare(t *testing.T, p found.Plugin) {
 		}
 		for _, ev := range r.Evidence {
 			functions[ev.Function] = true
-			if ev.Kind == "" || ev.Symbol == "" || ev.Function == "" || ev.File == "" || ev.Line == 0 {
+			// An empty method that is inlined into its wrapper leaves no line.
+			placed := ev.File != "" && ev.Line > 0 || ev.Kind == "handler"
+			if ev.Kind == "" || ev.Symbol == "" || ev.Function == "" || !placed {
 				t.Errorf("%s: incomplete evidence %+v", s, ev)
 			}
 		}

@@ -96,11 +96,15 @@ func (s *scanner) call(off, a uint64) {
 	s.function(off, a, to)
 }
 
-// address notes the use of address a: a type, or a word with a function's
-// entry, as a function value is.
+// address notes the use of address a: a type, a function's entry, or a word
+// with one, as a function value is.
 func (s *scanner) address(off, a uint64) {
 	if s.types[a] {
 		s.typed = true
+		return
+	}
+	if to := s.p.entryAt(a); to >= 0 {
+		s.function(off, a, to)
 		return
 	}
 	if to := s.p.entryAt(s.p.im.word(a)); to >= 0 {
@@ -191,7 +195,7 @@ func scanAMD64(code []byte, entry uint64, s visitor) {
 		case 0x8d:
 			// REX.W in front, then a register and [rip+disp32].
 			if off > 0 && code[off-1]&0xf8 == 0x48 && code[off+1]&0xc7 == 0x05 && off+6 <= len(code) {
-				s.address(uint64(off), entry+uint64(off)+6+disp(code[off+2:]))
+				s.address(uint64(off-1), entry+uint64(off)+6+disp(code[off+2:]))
 			}
 		}
 	}

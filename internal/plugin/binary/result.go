@@ -60,7 +60,10 @@ func (p *program) collect(refs *references, fl *flow, handlers []int) []symbols.
 }
 
 func (c *collector) add(i int, f fn, off uint64, s symbols.Symbol, how symbols.How, x symbols.Context) {
-	at := c.p.place(f, off)
+	at, via := c.p.place(f, off)
+	if via != nil && how != symbols.Read && !c.shows(via) {
+		return // the doing of an API function, which tells more by itself
+	}
 	key := useKey{s.Full, how, x, at.function, !c.callable[i]}
 	if c.seen[key] {
 		return
@@ -72,6 +75,16 @@ func (c *collector) add(i int, f fn, off uint64, s symbols.Symbol, how symbols.H
 	})
 }
 
+// shows tells whether a change made by an API function that was inlined is to
+// be reported as a change by its caller: only if the function itself has no
+// symbol. Code of an API function is no use by the plugin otherwise.
+func (c *collector) shows(via []byte) bool {
+	class := c.p.class.class(via)
+	pkg, rest := splitName(via)
+	_, ok := apiSymbol(class, unescape(pkg), rest)
+	return !ok
+}
+
 // opaque says where whole messages are given away, once a function.
 func (p *program) opaque(fl *flow) []string {
 	var list []string
@@ -80,9 +93,9 @@ func (p *program) opaque(fl *flow) []string {
 		f, _ := p.funcs.get(i)
 		for _, h := range fl.found[i].hands {
 			does := fl.does(h)
-			at := p.place(f, uint64(h.off))
+			at, via := p.place(f, uint64(h.off))
 			key := [3]string{at.function, does, h.message}
-			if does == "" || seen[key] {
+			if does == "" || via != nil || seen[key] {
 				continue
 			}
 			seen[key] = true

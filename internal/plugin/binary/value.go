@@ -11,6 +11,8 @@ const (
 	elements           // into an array whose elements have type typ
 	methods            // the method table of interface type typ
 	constant           // the address addr
+	frame              // the address of the stack slot at off
+	stacked            // of an object on a caller's stack: record addr, off bytes into it
 	zero               // 0
 )
 

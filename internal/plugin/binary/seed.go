@@ -1,0 +1,109 @@
+package binary
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/nri-compat/nri-compat/internal/plugin/symbols"
+)
+
+// Where the analysis starts: at the methods, whose types the runtime's tables
+// tell.
+
+// seed notes the signatures of all methods that have to do with messages, and
+// starts from those of the plugin.
+func (fl *flow) seed() {
+	ts := fl.p.types
+	receivers := map[string]rtype{}
+	ts.all(func(t rtype) {
+		if ts.kind(t) != kindPointer {
+			return
+		}
+		if e := ts.elem(t); fl.layout.leads(e) {
+			if pkg := ts.pkg(e); pkg != "" {
+				receivers[escape(pkg)+".(*"+bareType(ts.name(e))+")"] = t
+			}
+		}
+		for _, m := range ts.methods(t) {
+			if i := fl.p.entryAt(m.code); i >= 0 && m.sig != 0 && fl.p.classes[i] != foreign {
+				s := signature{name: m.name, recv: t}
+				s.in, s.out = ts.signature(m.sig)
+				fl.start(i, m.code, s)
+			}
+		}
+	})
+	fl.seedByName(receivers)
+}
+
+// seedByName does the same for methods that no interface asks for: the linker
+// drops them from the tables of types, so that only their names are left.
+func (fl *flow) seedByName(receivers map[string]rtype) {
+	for i, c := range fl.p.classes {
+		if c != pluginOwn && c != nriAPI {
+			continue
+		}
+		f, ok := fl.p.funcs.get(i)
+		if !ok {
+			continue
+		}
+		name := fl.p.funcs.nameAt(fl.p.funcs.nameOffset(f))
+		dot := strings.LastIndexByte(string(name), '.')
+		if dot < 1 || name[dot-1] != ')' {
+			continue
+		}
+		recv, ok := receivers[string(name[:dot])]
+		if _, known := fl.signatures[f.entry]; !ok || known {
+			continue
+		}
+		s := signature{name: string(name[dot+1:]), recv: recv}
+		if field, ok := strings.CutPrefix(s.name, "Get"); ok && c == nriAPI {
+			for _, x := range fl.p.types.fields(fl.p.types.elem(recv)) {
+				if x.name == field {
+					s.out = []rtype{x.typ}
+				}
+			}
+		}
+		fl.start(i, f.entry, s)
+	}
+}
+
+// start notes a method's signature, and begins with it if it is the plugin's
+// and takes a message.
+func (fl *flow) start(i int, entry uint64, s signature) {
+	params := append([]rtype{s.recv}, s.in...)
+	leads := slices.ContainsFunc(params, fl.layout.leads)
+	if !leads && !slices.ContainsFunc(s.out, fl.layout.leads) {
+		return
+	}
+	fl.signatures[entry] = s
+	if fl.p.classes[i] != pluginOwn || !leads {
+		return
+	}
+	e := fl.entry(i)
+	for n, v := range fl.layout.registers(params, len(fl.m.args)) {
+		if v.kind == unknown {
+			continue
+		}
+		r := fl.m.args[n]
+		e.regs[r], e.fixed[r] = fl.parameter(i, r, s, v), true
+	}
+	fl.push(i)
+}
+
+// parameter gives a parameter an origin: the handlers that are given resources
+// by themselves are known.
+func (fl *flow) parameter(fn int, r reg, s signature, v value) value {
+	if v.kind != pointer {
+		return v
+	}
+	v.origin = fl.origins.place(originKey{fn, -1, int64(r)})
+	if fl.p.api.names[v.typ] == "LinuxResources" {
+		switch s.name {
+		case "UpdateContainer":
+			v.origin = origin(symbols.OfUpdateRequest)
+		case "UpdatePodSandbox":
+			v.origin = origin(symbols.OfPodUpdate)
+		}
+	}
+	return v
+}
