@@ -14,6 +14,7 @@ func machineAMD64() machine {
 		},
 		stack: r(x86asm.RSP), context: r(x86asm.RDX),
 		scratch: []reg{r(x86asm.R11)},
+		duff:    [2]reg{r(x86asm.RDI), r(x86asm.RSI)},
 		decode:  decodeAMD64,
 	}
 }
@@ -66,6 +67,9 @@ func lowerAMD64(in x86asm.Inst, next uint64, out []instr) []instr {
 		return append(out, leaAMD64(in, next))
 	case x86asm.MOVSB, x86asm.MOVSD, x86asm.MOVSQ, x86asm.STOSB, x86asm.STOSD, x86asm.STOSQ:
 		// A copy or zeroes of many words.
+		if in.Op == x86asm.MOVSQ {
+			out = append(out, instr{op: opBulk, dst: regAMD64(x86asm.RDI), src: regAMD64(x86asm.RSI)})
+		}
 		for _, r := range []x86asm.Reg{x86asm.RDI, x86asm.RSI, x86asm.RCX} {
 			out = append(out, instr{op: opClobber, dst: regAMD64(r)})
 		}
@@ -119,8 +123,11 @@ func moveAMD64(in x86asm.Inst, next uint64) instr {
 		switch src := in.Args[1].(type) {
 		case x86asm.Reg:
 			i.src = regAMD64(src)
-			if i.src == noReg {
-				i.width = 16 // a vector register: a copy or zeroes
+			if i.src == noReg && width >= 16 && src != x86asm.X15 { // X15 is 0 in Go's code
+				i.op = opPaste
+			}
+			if i.src == noReg && width < 16 {
+				i.imm = 1 // floating point
 			}
 		case x86asm.Imm:
 			i.imm = uint64(src)

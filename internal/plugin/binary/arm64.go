@@ -16,7 +16,7 @@ const (
 const armStack reg = 32
 
 func machineARM64() machine {
-	m := machine{stack: armStack, context: armContext, scratch: []reg{25, armTemp}, decode: decodeARM64}
+	m := machine{stack: armStack, context: armContext, scratch: []reg{25, armTemp}, duff: [2]reg{21, 20}, decode: decodeARM64}
 	for r := reg(0); r < 16; r++ {
 		m.args = append(m.args, r)
 	}
@@ -68,7 +68,7 @@ func (c *copying) tail(in *instr) {
 			in.op, c.end = opCopy, c.end+int64(in.width)
 		}
 	}
-	if in.op != opCopy && in.op != opStore && in.dst == c.base || in.op == opBranch || in.op == opJump || in.op == opCall {
+	if in.op != opCopy && in.op != opStore && in.op != opPaste && in.dst == c.base || in.op == opBranch || in.op == opJump || in.op == opCall {
 		c.base = noReg
 	}
 }
@@ -198,8 +198,10 @@ func accessARM64(w uint32, load, vector bool, size uint8, at mem, out []instr) [
 			return append(out, instr{op: opLoad, dst: noReg, mem: at, width: size})
 		}
 		return append(out, instr{op: opCopy, dst: noReg, mem: at, width: size})
+	case vector && size < 16:
+		return append(out, instr{op: opStore, src: noReg, mem: at, width: size, imm: 1})
 	case vector:
-		return append(out, instr{op: opStore, src: noReg, mem: at, width: max(size, 16)})
+		return append(out, instr{op: opPaste, mem: at, width: size})
 	case load:
 		if w&31 == armTemp && size == 1 && at.disp == 0 { // a nil check
 			return append(out, instr{op: opClobber, dst: armTemp})
@@ -233,7 +235,7 @@ func pairARM64(w uint32, vector bool, out []instr) []instr {
 	load := w>>22&1 == 1
 	switch {
 	case vector && !load:
-		out = append(out, instr{op: opStore, src: noReg, mem: at, width: 32})
+		out = append(out, instr{op: opPaste, mem: at, width: uint8(2 * size)})
 	case vector:
 		if size == 16 {
 			out = append(out, instr{op: opCopy, dst: noReg, mem: at, width: 32})

@@ -15,6 +15,14 @@ func (ip *interp) call(s *state, in *instr) {
 		}
 		return
 	}
+	if in.imm != 0 && in.imm >= k.duffCopy[0] && in.imm < k.duffCopy[1] {
+		dst, src := fl.m.duff[0], fl.m.duff[1]
+		ip.bulk(s, s.reg(dst), s.reg(src))
+		for _, r := range append(fl.m.scratch, dst, src) {
+			s.setReg(r, value{})
+		}
+		return
+	}
 	var results []value
 	switch {
 	case in.imm == 0:

@@ -153,6 +153,9 @@ func (prog *program) analyse(ctx context.Context, p found.Plugin, info *debug.Bu
 	p.Opaque = append(p.Opaque, prog.opaque(fl)...)
 	p.Warnings = append(p.Warnings, h.warnings...)
 	p.Gaps = append(p.Gaps, h.gaps...)
+	if prog.damaged > 0 {
+		p.Gaps = append(p.Gaps, fmt.Sprintf("the program is damaged: %d of its %d functions cannot be read", prog.damaged, prog.funcs.len()))
+	}
 	if len(fl.gaveUp) > 0 {
 		slices.Sort(fl.gaveUp)
 		p.Gaps = append(p.Gaps, fmt.Sprintf("fields used in %s could not be followed: too large", strings.Join(fl.gaveUp[:min(3, len(fl.gaveUp))], ", ")))

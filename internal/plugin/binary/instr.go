@@ -16,7 +16,9 @@ const (
 	opClobber op = iota // dst gets a value that is not followed
 	opMove              // dst = src
 	opLoad              // dst = memory; dst may be noReg for a comparison
-	opCopy              // memory is copied somewhere else as it is
+	opCopy              // a vector register gets 16 or more bytes of memory
+	opPaste             // memory gets a vector register
+	opBulk              // memory at dst gets what is at src, many words
 	opStore             // memory = src, or a constant if src is noReg
 	opAddress           // dst = the address of the memory operand
 	opConst             // dst = imm, an address in the program
@@ -40,8 +42,7 @@ type instr struct {
 	op       op
 	dst, src reg
 	mem      mem
-	// width is the number of bytes loaded or stored; 16 and more for a copy
-	// through a vector register.
+	// width is the number of bytes loaded or stored.
 	width uint8
 	imm   uint64
 	off   uint32 // from the entry of the function
@@ -56,6 +57,9 @@ type machine struct {
 	stack, context reg
 	// scratch are registers that a write barrier may change.
 	scratch []reg
+	// duff are the registers with the destination and the source of the
+	// runtime's copy that keeps all registers but these.
+	duff [2]reg
 	// decode brings code to the form above.
 	decode func(code []byte, entry uint64, out []instr) []instr
 }

@@ -21,18 +21,6 @@ type rawUse struct {
 	origin origin
 }
 
-// copied stands for the place that a message is copied to.
-const copied = ^origin(0)
-
-// givenMessage tells whether it is a message that a plugin is given.
-func givenMessage(name string) bool {
-	switch name {
-	case "Container", "PodSandbox", "LinuxContainer", "LinuxPodSandbox", "LinuxResources":
-		return true
-	}
-	return false
-}
-
 // handing is a place where a whole message is given away: to code that takes
 // any value, or into a message that the plugin sends.
 type handing struct {
@@ -170,10 +158,11 @@ func (ip *interp) step(s *state, in *instr) {
 		}
 		s.setReg(in.dst, v)
 	case opCopy:
-		if v := s.reg(in.mem.base); v.kind == pointer && givenMessage(ip.fl.p.api.names[v.typ]) {
-			ip.hand(ip.fl.p.api.names[v.typ], v.origin, copied)
-		}
-		s.setReg(in.dst, value{})
+		ip.copy(s, in)
+	case opPaste:
+		ip.paste(s, ip.address(s, in.mem), s.copied, int64(in.width))
+	case opBulk:
+		ip.bulk(s, s.reg(in.dst), s.reg(in.src))
 	case opStore:
 		ip.store(s, in)
 	case opAddress:
@@ -289,7 +278,7 @@ func (ip *interp) store(s *state, in *instr) {
 	v := value{kind: zero}
 	if in.src != noReg {
 		v = s.reg(in.src)
-	} else if in.imm != 0 || in.width >= 16 {
+	} else if in.imm != 0 {
 		v = value{}
 	}
 	if m.base == ip.fl.m.stack && m.index == noReg {
@@ -299,28 +288,27 @@ func (ip *interp) store(s *state, in *instr) {
 	}
 	ip.given(v)
 	base := s.reg(m.base)
-	if base.kind == frame && m.index == noReg {
+	switch {
+	case base.kind == frame && m.index == noReg:
 		s.setSlot(base.off+m.disp, int64(in.width), v)
-		return
-	}
-	if base.kind != pointer && base.kind != elements || m.index != noReg && base.kind == pointer || in.width >= 16 {
-		return
-	}
-	off := base.off + m.disp
-	if base.kind == elements {
-		size := int64(ip.fl.p.types.size(base.typ))
-		if size <= 0 || m.disp < 0 {
-			return
+	case base.kind == pointer && m.index == noReg:
+		ip.write(base, base.off+m.disp, v)
+	case base.kind == elements:
+		if size := int64(ip.fl.p.types.size(base.typ)); size > 0 && m.disp >= 0 {
+			ip.write(base, m.disp%size, v)
 		}
-		off = m.disp % size
 	}
-	a := ip.fl.layout.at(base.typ, off)
+}
+
+// write notes that a word of an object gets a value.
+func (ip *interp) write(base value, off int64, v value) {
 	if off == 0 && v.kind == constant {
 		ip.fl.closure(ip, v.addr, base)
 	}
 	if v.kind == zero {
 		return
 	}
+	a := ip.fl.layout.at(base.typ, off)
 	to := base.origin
 	for _, f := range a.fields {
 		if c, ok := contextOf(f.message); ok {

@@ -26,6 +26,8 @@ type program struct {
 	inlinable   []uint64
 	inlineNames map[uint32]symbols.Symbol
 	known       wellKnown
+	// damaged counts functions that cannot be read.
+	damaged int
 }
 
 // wellKnown are the entries of functions that mean something to the analyses;
@@ -40,6 +42,7 @@ type wellKnown struct {
 	growSlice     uint64
 	makeSlice     uint64
 	panics        map[uint64]bool // never return
+	duffCopy      [2]uint64       // start and end of a copy that is entered in the middle
 }
 
 // entries are a multiple of this on both processors.
@@ -72,7 +75,8 @@ func newProgram(ctx context.Context, im *image, mainModule string) (*program, er
 
 func (p *program) classify(i int) {
 	f, ok := p.funcs.get(i)
-	if !ok {
+	if !ok || p.funcs.code(f) == nil {
+		p.damaged++
 		return
 	}
 	if at := (f.entry - p.funcs.m.text) / entryAlign; at < uint64(len(p.index)) {
@@ -80,7 +84,7 @@ func (p *program) classify(i int) {
 	}
 	name := p.funcs.nameAt(p.funcs.nameOffset(f))
 	if short, ok := bytes.CutPrefix(name, []byte("runtime.")); ok {
-		p.known.noteRuntime(string(short), f.entry)
+		p.known.noteRuntime(string(short), f)
 		return
 	}
 	c := p.class.class(name)
@@ -101,7 +105,8 @@ func (p *program) classify(i int) {
 	}
 }
 
-func (k *wellKnown) noteRuntime(name string, entry uint64) {
+func (k *wellKnown) noteRuntime(name string, f fn) {
+	entry := f.entry
 	k.runtime[entry] = true
 	switch {
 	case name == "newobject":
@@ -110,6 +115,8 @@ func (k *wellKnown) noteRuntime(name string, entry uint64) {
 		k.writeBarriers[entry] = true
 	case strings.HasPrefix(name, "mapaccess"):
 		k.mapReads[entry] = true
+	case name == "duffcopy":
+		k.duffCopy = [2]uint64{entry, f.end}
 	case name == "growslice":
 		k.growSlice = entry
 	case name == "makeslice":

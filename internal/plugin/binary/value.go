@@ -14,6 +14,7 @@ const (
 	frame              // the address of the stack slot at off
 	stacked            // of an object on a caller's stack: record addr, off bytes into it
 	zero               // 0
+	other              // of a stack slot: something was stored there
 )
 
 type value struct {
@@ -37,6 +38,8 @@ type slot struct {
 type state struct {
 	regs  [maxRegs]value
 	stack []slot // sorted by offset from the stack pointer
+	// copied is the stack slot that a vector register was loaded from last.
+	copied value
 }
 
 func (s *state) clone() *state {
@@ -70,7 +73,17 @@ func (s *state) findSlot(off int64) (int, bool) {
 	})
 }
 
+// slot is the value of a stack slot as a load gets it.
 func (s *state) slot(off int64) value {
+	if v := s.stored(off); v.kind != other {
+		return v
+	}
+	return value{}
+}
+
+// stored is the same, but tells a slot in which something was stored from one
+// of which nothing is known.
+func (s *state) stored(off int64) value {
 	if i, ok := s.findSlot(off); ok {
 		return s.stack[i].val
 	}
@@ -85,10 +98,13 @@ func (s *state) setSlot(off, width int64, v value) {
 	from, _ := s.findSlot(off - 7)
 	to, _ := s.findSlot(off + width)
 	s.stack = slices.Delete(s.stack, from, max(from, to))
-	if v.kind == unknown || v.kind == zero || width != 8 || len(s.stack) >= maxSlots {
-		return
+	if v.kind == unknown || v.kind != zero && width != 8 {
+		v = value{kind: other}
 	}
-	s.stack = slices.Insert(s.stack, from, slot{off, v})
+	for ; width > 0 && len(s.stack) < maxSlots; width -= 8 {
+		s.stack = slices.Insert(s.stack, from, slot{off, v})
+		off, from = off+8, from+1
+	}
 }
 
 // meet leaves in s what holds both in s and in o, and tells whether s changed.
@@ -108,6 +124,8 @@ func (s *state) meet(o *state, join func(loc int64, a, b origin) origin) bool {
 		case a.kind == b.kind && a.typ == b.typ && a.off == b.off && a.addr == b.addr:
 			m = a
 			m.origin = join(loc, a.origin, b.origin)
+		case loc >= maxRegs && b.kind != unknown:
+			m.kind = other
 		}
 		changed = changed || m != a
 		return m
@@ -115,9 +133,12 @@ func (s *state) meet(o *state, join func(loc int64, a, b origin) origin) bool {
 	for i := range s.regs {
 		s.regs[i] = both(int64(i), s.regs[i], o.regs[i])
 	}
+	if s.copied != o.copied {
+		s.copied = value{}
+	}
 	kept := s.stack[:0]
 	for _, sl := range s.stack {
-		if v := both(maxRegs+sl.off, sl.val, o.slot(sl.off)); v.kind != unknown {
+		if v := both(maxRegs+sl.off, sl.val, o.stored(sl.off)); v.kind != unknown {
 			kept = append(kept, slot{sl.off, v})
 		}
 	}

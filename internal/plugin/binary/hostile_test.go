@@ -1,0 +1,388 @@
+package binary
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nri-compat/nri-compat/internal/plugin/found"
+)
+
+// checkSane holds for whatever comes out of whatever file.
+func checkSane(t testing.TB, p found.Plugin, err error) {
+	t.Helper()
+	if err != nil {
+		if !slices.ContainsFunc(reasons, func(r error) bool { return errors.Is(err, r) }) {
+			t.Errorf("error without a reason: %v", err)
+		}
+		if strings.ContainsAny(err.Error(), "\n\r\x00") {
+			t.Errorf("error is not one line: %q", err)
+		}
+		return
+	}
+	for i, r := range p.Requirements {
+		if !r.Capability.Known() {
+			t.Errorf("unknown capability %v", r.Capability)
+		}
+		if i > 0 && p.Requirements[i-1].Capability.String() >= r.Capability.String() {
+			t.Errorf("requirements are not sorted: %v", r.Capability)
+		}
+		if len(r.Evidence) == 0 || len(r.Evidence) > maxEvidence {
+			t.Errorf("%v has %d pieces of evidence", r.Capability, len(r.Evidence))
+		}
+	}
+	// A plugin needs at least the call of a handler, unless a gap says that
+	// this could not be seen.
+	if len(p.Requirements) == 0 && len(p.Gaps) == 0 {
+		t.Error("neither requirement nor gap")
+	}
+}
+
+var reasons = []error{ErrNoAPI, ErrNotExecutable, ErrScript, ErrWasm, ErrNotGo, ErrPacked, ErrTooOld, ErrTooLarge, ErrCorrupt}
+
+func inspectBytes(b []byte) (found.Plugin, error) {
+	return Inspect(context.Background(), bytes.NewReader(b), int64(len(b)), "test")
+}
+
+func TestNotAPlugin(t *testing.T) {
+	tests := []struct {
+		name string
+		data []byte
+		want error
+	}{
+		{"empty", nil, ErrNotExecutable},
+		{"one byte", []byte{0x7f}, ErrNotExecutable},
+		{"text", []byte("hello\n"), ErrNotExecutable},
+		{"script", []byte("#!/bin/sh\nexec plugin\n"), ErrScript},
+		{"wasm", []byte("\x00asm\x01\x00\x00\x00"), ErrWasm},
+		{"ELF magic only", []byte("\x7fELF"), ErrCorrupt},
+		{"UPX", append([]byte("\x7fELF\x02\x01\x01"), "....UPX!...."...), ErrPacked},
+		{"PE that is none", []byte("MZ and nothing"), ErrNotGo},
+		{"Mach-O that is none", []byte("\xcf\xfa\xed\xfe"), ErrNotGo},
+		{"ELF without Go", tinyELF(t), ErrNotGo},
+		{"gzip", []byte("\x1f\x8b\x08"), ErrNotExecutable},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p, err := inspectBytes(tt.data)
+			if !errors.Is(err, tt.want) {
+				t.Errorf("%v, want %v", err, tt.want)
+			}
+			if !strings.HasPrefix(fmt.Sprint(err), "test: ") {
+				t.Errorf("the error does not start with the file's name: %v", err)
+			}
+			checkSane(t, p, err)
+		})
+	}
+}
+
+// tinyELF is a complete executable that does nothing, with no Go in it.
+func tinyELF(t *testing.T) []byte {
+	t.Helper()
+	code := []byte{0xb8, 60, 0, 0, 0, 0x31, 0xff, 0x0f, 0x05} // exit(0)
+	const at, head = 0x400000, 64 + 56
+	b := make([]byte, head, head+len(code))
+	le := binary.LittleEndian
+	copy(b, "\x7fELF\x02\x01\x01")
+	le.PutUint16(b[16:], 2)  // executable
+	le.PutUint16(b[18:], 62) // amd64
+	le.PutUint32(b[20:], 1)
+	le.PutUint64(b[24:], at+head) // entry
+	le.PutUint64(b[32:], 64)      // program headers
+	le.PutUint16(b[52:], 64)
+	le.PutUint16(b[54:], 56)
+	le.PutUint16(b[56:], 1)
+	le.PutUint16(b[58:], 64)
+	p := b[64:]
+	le.PutUint32(p, 1) // loaded
+	le.PutUint32(p[4:], 5)
+	le.PutUint64(p[16:], at)
+	le.PutUint64(p[32:], uint64(head+len(code)))
+	le.PutUint64(p[40:], uint64(head+len(code)))
+	return append(b, code...)
+}
+
+// A system program is no plugin, whatever it was built with.
+func TestSystemPrograms(t *testing.T) {
+	for _, path := range []string{"/bin/ls", "/bin/sh", "/usr/bin/env"} {
+		if _, err := os.Stat(path); err != nil {
+			t.Logf("%s is not here", path)
+			continue
+		}
+		if _, err := inspectFile(t, path); err == nil {
+			t.Errorf("%s is taken for a plugin", path)
+		} else {
+			checkSane(t, found.Plugin{}, err)
+		}
+	}
+}
+
+// The test's own executable is a Go program without the API.
+func TestGoWithoutAPI(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("needs an ELF executable")
+	}
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := inspectFile(t, path); !errors.Is(err, ErrNoAPI) {
+		t.Errorf("%v, want %v", err, ErrNoAPI)
+	}
+}
+
+// A 2 GB file with nothing in it, and one with a plugin in front, take neither
+// time nor memory.
+func TestSparse(t *testing.T) {
+	plugin, err := os.ReadFile(build(t, "quiet", variants()[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, head := range map[string][]byte{"nothing": nil, "ELF": []byte("\x7fELF\x02\x01\x01"), "plugin": plugin, "one segment": hugeSegment(t)} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "sparse")
+			if err := os.WriteFile(path, head, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Truncate(path, 2<<30); err != nil {
+				t.Skipf("cannot make a sparse file: %v", err)
+			}
+			before := allocated()
+			p, err := inspectFile(t, path)
+			if name == "plugin" {
+				if err != nil || len(p.Requirements) == 0 {
+					t.Errorf("%+v, %v", p.Requirements, err)
+				}
+			} else if err == nil {
+				t.Error("taken for a plugin")
+			}
+			checkSane(t, p, err)
+			if used := allocated() - before; used > 64<<20+uint64(len(head)) {
+				t.Errorf("%d MiB were allocated", used>>20)
+			}
+		})
+	}
+}
+
+// hugeSegment claims that the whole file is one loaded segment.
+func hugeSegment(t *testing.T) []byte {
+	b := tinyELF(t)
+	binary.LittleEndian.PutUint64(b[64+32:], 2<<30)
+	binary.LittleEndian.PutUint64(b[64+40:], 2<<30)
+	return b
+}
+
+// allocated is what has been allocated since the start, freed or not.
+func allocated() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.TotalAlloc
+}
+
+func TestTruncated(t *testing.T) {
+	for _, v := range []variant{variants()[0], variants()[1]} {
+		data, err := os.ReadFile(build(t, "quiet", v))
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole, err := inspectBytes(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 50 {
+			n := len(data) * i / 50
+			p, err := inspectBytes(data[:n])
+			checkSane(t, p, err)
+			// Either something is said to be wrong, or nothing was lost: the
+			// end of a file that is not stripped is not needed.
+			if err == nil && len(p.Gaps) == 0 && len(p.Requirements) != len(whole.Requirements) {
+				t.Errorf("%s cut at %d of %d: %d requirements, %d in the whole file, and no gap", v.name, n, len(data), len(p.Requirements), len(whole.Requirements))
+			}
+		}
+	}
+}
+
+// mutate damages a copy of data at a few places, of which some are likely to
+// be tables.
+func mutate(rnd *rand.Rand, data []byte) []byte {
+	b := slices.Clone(data)
+	for range 1 + rnd.Intn(8) {
+		at := rnd.Intn(len(b))
+		if rnd.Intn(4) == 0 {
+			at = rnd.Intn(4096) // headers
+		}
+		switch rnd.Intn(4) {
+		case 0:
+			b[at] = byte(rnd.Int())
+		case 1:
+			for i := at; i < min(at+8, len(b)); i++ {
+				b[i] = 0xff
+			}
+		case 2:
+			for i := at; i < min(at+1+rnd.Intn(4096), len(b)); i++ {
+				b[i] = byte(rnd.Int())
+			}
+		case 3:
+			n := rnd.Intn(256)
+			copy(b[at:], b[rnd.Intn(len(b)):][:min(n, len(b)-at)])
+		}
+	}
+	return b
+}
+
+// Ten thousand damaged plugins: no panic, no hang, no nonsense. Most of the
+// damage is done to the tables, which are a small part of the file.
+func TestMutated(t *testing.T) {
+	if testing.Short() {
+		t.Skip("ten thousand analyses")
+	}
+	data, err := os.ReadFile(build(t, "quiet", variants()[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := newHotspots(t, data)
+	rnd := rand.New(rand.NewSource(1))
+	deadline := time.Now().Add(4 * time.Minute)
+	done := 0
+	for ; done < 10000 && time.Now().Before(deadline); done++ {
+		p, err := inspectBytes(h.mutate(rnd, data))
+		checkSane(t, p, err)
+		if t.Failed() {
+			t.Fatalf("mutation %d", done)
+		}
+	}
+	t.Logf("%d mutations", done)
+}
+
+// hotspots are the parts of a plugin that the analysis reads closely.
+type hotspots struct{ ranges [][2]int }
+
+func newHotspots(t *testing.T, data []byte) *hotspots {
+	t.Helper()
+	im, err := openImage(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := findModule(im)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &hotspots{}
+	// Where an address of the image is in the file.
+	add := func(addr, size uint64) {
+		part := im.at(addr, min(size, 64))
+		if i := bytes.Index(data, part); part != nil && i >= 0 {
+			h.ranges = append(h.ranges, [2]int{i, min(i+int(size), len(data))})
+		}
+	}
+	add(m.types, m.etypes-m.types)
+	add(m.funcs.addr, m.funcs.size)
+	add(m.pctab.addr, m.pctab.size)
+	add(m.names.addr, m.names.size)
+	add(m.gofunc, 1<<16)
+	add(m.typelinks, m.typelinkCount*4)
+	add(m.itablinks, m.itablinkCount*8)
+	add(im.pclntab, headerSize)
+	var pattern [8]byte
+	im.order.PutUint64(pattern[:], im.pclntab)
+	if i := bytes.Index(data, pattern[:]); i >= 0 {
+		h.ranges = append(h.ranges, [2]int{i, i + 400}) // moduledata
+	}
+	if len(h.ranges) < 9 {
+		t.Fatalf("only %d of the tables were found in the file", len(h.ranges))
+	}
+	return h
+}
+
+func (h *hotspots) mutate(rnd *rand.Rand, data []byte) []byte {
+	b := mutate(rnd, data)
+	for range rnd.Intn(64) {
+		r := h.ranges[rnd.Intn(len(h.ranges))]
+		at := r[0] + rnd.Intn(r[1]-r[0])
+		switch rnd.Intn(3) {
+		case 0:
+			b[at] ^= 1 << rnd.Intn(8)
+		case 1:
+			b[at] = 0xff
+		case 2:
+			copy(b[at:min(at+8, len(b))], data[rnd.Intn(len(data)-8):][:8])
+		}
+	}
+	return b
+}
+
+// slowReader fails at some point, as a network file system does.
+type failingReader struct{ left int64 }
+
+func (f failingReader) ReadAt(p []byte, off int64) (int, error) {
+	if off >= f.left {
+		return 0, errors.New("input/output error")
+	}
+	n := copy(p, "\x7fELF\x02\x01\x01")
+	return n, io.EOF
+}
+
+func TestReadError(t *testing.T) {
+	_, err := Inspect(context.Background(), failingReader{}, 100, "x")
+	if err == nil || !strings.Contains(err.Error(), "input/output error") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	f, err := os.Open(build(t, "quiet", variants()[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Inspect(ctx, f, st.Size(), "x"); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want %v", err, context.Canceled)
+	}
+}
+
+func FuzzInspect(f *testing.F) {
+	f.Add([]byte{})
+	f.Add([]byte("\x7fELF\x02\x01\x01"))
+	f.Add([]byte("#!/bin/sh"))
+	f.Add([]byte("MZ"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, err := inspectBytes(data)
+		checkSane(t, p, err)
+	})
+}
+
+// FuzzDamage damages a real plugin: each 5 bytes of the input are a place and a
+// value.
+func FuzzDamage(f *testing.F) {
+	data, err := os.ReadFile(build(f, "quiet", variants()[1]))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add([]byte{0, 0, 0, 16, 0xff})
+	f.Add([]byte{0, 0, 1, 0, 0xff, 0, 0, 1, 1, 0xff})
+	f.Fuzz(func(t *testing.T, damage []byte) {
+		b := slices.Clone(data)
+		for ; len(damage) >= 5; damage = damage[5:] {
+			b[binary.BigEndian.Uint32(damage)%uint32(len(b))] = damage[4]
+		}
+		p, err := inspectBytes(b)
+		checkSane(t, p, err)
+	})
+}
