@@ -102,6 +102,12 @@ func newClassifier(api apiTypes, mainModule string) classifier {
 // class returns the class of a function with the given full name.
 func (c classifier) class(name []byte) class {
 	pkg, _ := splitName(name)
+	return c.ofPackage(pkg)
+}
+
+// ofPackage returns the class of the functions of a package, whose import path
+// is as the linker writes it.
+func (c classifier) ofPackage(pkg []byte) class {
 	if len(pkg) == 0 {
 		return foreign
 	}

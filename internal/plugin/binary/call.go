@@ -58,7 +58,7 @@ func (ip *interp) arguments(s *state) {
 // made is a new object.
 func (ip *interp) made(s *state) []value {
 	arg := s.reg(ip.fl.m.args[0])
-	t := rtype(arg.addr)
+	t := rtype(arg.addr())
 	if arg.kind != constant || !ip.fl.layout.leads(t) {
 		return nil
 	}
@@ -77,7 +77,7 @@ func (ip *interp) runtimeCall(s *state, target uint64) []value {
 	fl := ip.fl
 	arg := func(n int) rtype {
 		if v := s.reg(fl.m.args[n]); v.kind == constant {
-			return rtype(v.addr)
+			return rtype(v.addr())
 		}
 		return 0
 	}
@@ -160,7 +160,7 @@ func (ip *interp) newStub(s *state) []value {
 	if ip.final {
 		at, _ := fl.p.place(ip.f, uint64(ip.at.off))
 		arg := s.reg(fl.m.args[0])
-		if t := rtype(arg.addr); arg.kind == constant && fl.p.types.kind(t) != 0 {
+		if t := rtype(arg.addr()); arg.kind == constant && fl.p.types.kind(t) != 0 {
 			fl.plugins[t] = at
 		} else {
 			fl.unclear = append(fl.unclear, at)
@@ -182,9 +182,9 @@ func (ip *interp) dynamic(s *state, in *instr) []value {
 	if in.src != noReg {
 		v, target.disp = s.reg(in.src), s.reg(in.src).off
 	}
-	if v.kind == constant && target.base == noReg && fl.p.entryAt(v.addr) >= 0 {
+	if v.kind == constant && target.base == noReg && fl.p.entryAt(v.addr()) >= 0 {
 		known := *in
-		known.imm = v.addr
+		known.imm = v.addr()
 		return ip.direct(s, &known)
 	}
 	if v.kind != methods || target.index != noReg {

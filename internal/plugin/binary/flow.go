@@ -51,6 +51,7 @@ type flow struct {
 	records  []*record
 	recordAt map[recordKey]uint64
 	buffer   []instr
+	scratch  state
 	left     int
 	// gaveUp are functions that were too much.
 	gaveUp []string
@@ -233,10 +234,10 @@ func (fl *flow) follows(v value) bool {
 	case pointer, elements, methods:
 		return true
 	case constant: // the type that a helper hands on to stub.New, or a function
-		if fl.p.entryAt(v.addr) >= 0 {
+		if fl.p.entryAt(v.addr()) >= 0 {
 			return true
 		}
-		t := rtype(v.addr)
+		t := rtype(v.addr())
 		return fl.p.types.kind(t) == kindPointer && fl.p.types.kind(fl.p.types.elem(t)) == kindStruct
 	}
 	return false

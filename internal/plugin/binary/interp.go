@@ -65,7 +65,7 @@ func (ip *interp) run(entry *state) bool {
 	for n := range ip.blocks {
 		b := &ip.blocks[n]
 		if b.in != nil {
-			ip.walk(b, b.in.clone())
+			ip.walk(b)
 		}
 	}
 	return true
@@ -79,9 +79,9 @@ func (ip *interp) enterUnreached() []int {
 		if b.in == nil || !b.indirect {
 			continue
 		}
-		out := ip.walk(b, b.in.clone())
+		out := ip.walk(b)
 		if table == nil {
-			table = out
+			table = out.clone()
 		} else {
 			table.meet(out, func(_ int64, a, b origin) origin { return ip.join(-1, math.MaxInt64, a, b) })
 		}
@@ -109,7 +109,7 @@ func (ip *interp) settle(work []int) bool {
 		if visits[n]++; visits[n] > maxVisits || !ip.fl.spend(b.to-b.from) {
 			return false
 		}
-		out := ip.walk(b, b.in.clone())
+		out := ip.walk(b)
 		for _, to := range b.next {
 			t := &ip.blocks[to]
 			if t.in == nil {
@@ -137,8 +137,11 @@ func (ip *interp) join(block int, loc int64, a, b origin) origin {
 	return j
 }
 
-// walk carries a state through a block and returns it.
-func (ip *interp) walk(b *block, s *state) *state {
+// walk carries the state at the start of a block through it. The result is
+// good until the next call.
+func (ip *interp) walk(b *block) *state {
+	s := &ip.fl.scratch
+	s.set(b.in)
 	for i := b.from; i < b.to; i++ {
 		ip.step(s, &ip.code[i])
 	}
@@ -172,7 +175,7 @@ func (ip *interp) step(s *state, in *instr) {
 			s.setReg(in.dst, value{})
 		}
 	case opConst:
-		s.setReg(in.dst, value{kind: constant, addr: in.imm})
+		s.setReg(in.dst, constantAt(in.imm))
 	case opZero:
 		s.setReg(in.dst, value{kind: zero})
 	case opCall:
@@ -207,7 +210,7 @@ func (ip *interp) address(s *state, m mem) value {
 		return v
 	case constant:
 		if m.index == noReg {
-			v.addr += uint64(m.disp)
+			v.typ += rtype(m.disp)
 			return v
 		}
 	}
@@ -236,7 +239,7 @@ func (ip *interp) load(s *state, m mem, width uint8) value {
 		}
 	case stacked:
 		if m.index == noReg {
-			return ip.fl.records[base.addr].words[base.off+m.disp]
+			return ip.fl.records[base.addr()].words[base.off+m.disp]
 		}
 	case methods: // of an interface: which method, the offset tells
 		if m.index == noReg && base.off == 0 {
@@ -303,7 +306,7 @@ func (ip *interp) store(s *state, in *instr) {
 // write notes that a word of an object gets a value.
 func (ip *interp) write(base value, off int64, v value) {
 	if off == 0 && v.kind == constant {
-		ip.fl.closure(ip, v.addr, base)
+		ip.fl.closure(ip, v.addr(), base)
 	}
 	if v.kind == zero {
 		return
@@ -330,7 +333,7 @@ func (ip *interp) given(v value) {
 	if v.kind != constant || !ip.final {
 		return
 	}
-	if name := ip.fl.whole[v.addr]; name != "" {
+	if name := ip.fl.whole[v.addr()]; name != "" {
 		ip.hand(name, 0, 0)
 	}
 }

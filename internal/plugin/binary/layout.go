@@ -1,6 +1,10 @@
 package binary
 
-import "github.com/nri-compat/nri-compat/internal/plugin/symbols"
+import (
+	"slices"
+
+	"github.com/nri-compat/nri-compat/internal/plugin/symbols"
+)
 
 // access is what lies at an offset of an object: which fields of messages it is
 // part of, and the type at exactly that place.
@@ -102,11 +106,13 @@ func exported(name string) bool { return name != "" && name[0] >= 'A' && name[0]
 func (l *layout) leads(t rtype) bool { return l.leadsIn(t, 4) }
 
 func (l *layout) leadsIn(t rtype, depth int) bool {
+	t = l.ts.innermost(t)
+	kind := l.ts.kind(t)
+	if kind != kindStruct && kind != kindInterface || depth == 0 {
+		return false
+	}
 	if l.api.names[t] != "" {
 		return true
-	}
-	if depth == 0 {
-		return false
 	}
 	key := relevantKey{t, depth}
 	if r, ok := l.relevant[key]; ok {
@@ -117,23 +123,10 @@ func (l *layout) leadsIn(t rtype, depth int) bool {
 	}
 	l.relevant[key] = false
 	r := false
-	switch l.ts.kind(t) {
-	case kindPointer, kindSlice, kindArray:
-		r = l.leadsIn(l.ts.elem(t), depth)
-	case kindMap:
-		r = l.leadsIn(l.ts.mapElem(t), depth)
-	case kindInterface:
+	if kind == kindInterface {
 		r = l.leadsByMethods(t)
-	case kindStruct:
-		if pkg := l.ts.pkg(t); pkg != "" && pkg != "main" && standard(pkg) {
-			break
-		}
-		for _, f := range l.ts.fields(t) {
-			if l.leadsIn(f.typ, depth-1) {
-				r = true
-				break
-			}
-		}
+	} else if pkg := l.ts.pkg(t); pkg == "" || pkg == "main" || !standard(pkg) {
+		r = slices.ContainsFunc(l.ts.fields(t), func(f field) bool { return l.leadsIn(f.typ, depth-1) })
 	}
 	l.relevant[key] = r
 	return r
@@ -145,11 +138,7 @@ func (l *layout) leadsByMethods(t rtype) bool {
 	for _, m := range l.ts.imethods(t) {
 		in, out := l.ts.signature(m.sig)
 		for _, x := range append(in, out...) {
-			for range 3 { // through slices and pointers
-				if e := l.ts.elem(x); e != 0 {
-					x = e
-				}
-			}
+			x = l.ts.innermost(x)
 			if l.api.names[x] != "" {
 				return true
 			}

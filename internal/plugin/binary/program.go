@@ -26,6 +26,9 @@ type program struct {
 	inlinable   []uint64
 	inlineNames map[uint32]symbols.Symbol
 	known       wellKnown
+	// lastPath and lastClass are those of the function classified before.
+	lastPath  []byte
+	lastClass class
 	// damaged counts functions that cannot be read.
 	damaged int
 }
@@ -87,12 +90,15 @@ func (p *program) classify(i int) {
 		p.known.noteRuntime(string(short), f)
 		return
 	}
-	c := p.class.class(name)
+	path, rest := splitName(name)
+	if !bytes.Equal(path, p.lastPath) { // functions of a package stand together
+		p.lastPath, p.lastClass = path, p.class.ofPackage(path)
+	}
+	c := p.lastClass
 	p.classes[i] = c
 	if c != nriAPI && c != nriOther {
 		return
 	}
-	path, rest := splitName(name)
 	pkg := unescape(path)
 	if s, ok := apiSymbol(c, pkg, rest); ok {
 		p.targets[f.entry] = s

@@ -42,7 +42,7 @@ func (fl *flow) words(v value, s *state) map[int64]value {
 			}
 		}
 	case stacked:
-		for off, w := range fl.records[v.addr].words {
+		for off, w := range fl.records[v.addr()].words {
 			if off -= v.off; off >= 0 {
 				words[off] = w
 			}
@@ -82,7 +82,7 @@ func (fl *flow) passStacked(i int, r reg, v value, s *state) {
 		return
 	}
 	if code := words[0]; code.kind == constant {
-		if c := fl.p.entryAt(code.addr); c >= 0 && fl.p.classes[c] == pluginOwn {
+		if c := fl.p.entryAt(code.addr()); c >= 0 && fl.p.classes[c] == pluginOwn {
 			i, r = c, fl.m.context
 		}
 	}
@@ -94,7 +94,7 @@ func (fl *flow) passStacked(i int, r reg, v value, s *state) {
 	changed := fl.merge(rec, k, words)
 	e := fl.entry(i)
 	if !e.fixed[r] && !e.clashed[r] {
-		switch want := (value{kind: stacked, addr: n}); e.regs[r].kind {
+		switch want := (value{kind: stacked, typ: rtype(n)}); e.regs[r].kind {
 		case unknown:
 			e.regs[r], changed = want, true
 		case stacked:

@@ -1,6 +1,7 @@
 package binary
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -24,13 +25,16 @@ func (fl *flow) seed() {
 				receivers[escape(pkg)+".(*"+bareType(ts.name(e))+")"] = t
 			}
 		}
-		for _, m := range ts.methods(t) {
+		ts.eachMethod(t, func(m method, name uint64) {
 			if i := fl.p.entryAt(m.code); i >= 0 && m.sig != 0 && fl.p.classes[i] != foreign {
-				s := signature{name: m.name, recv: t}
+				s := signature{recv: t}
 				s.in, s.out = ts.signature(m.sig)
-				fl.start(i, m.code, s)
+				if fl.concerns(s) {
+					s.name = ts.text(name)
+					fl.start(i, m.code, s)
+				}
 			}
-		}
+		})
 	})
 	fl.seedByName(receivers)
 }
@@ -47,11 +51,11 @@ func (fl *flow) seedByName(receivers map[string]rtype) {
 			continue
 		}
 		name := fl.p.funcs.nameAt(fl.p.funcs.nameOffset(f))
-		dot := strings.LastIndexByte(string(name), '.')
+		dot := bytes.LastIndexByte(name, '.')
 		if dot < 1 || name[dot-1] != ')' {
 			continue
 		}
-		recv, ok := receivers[string(name[:dot])]
+		recv, ok := receivers[string(name[:dot])] // no copy is made for this
 		if _, known := fl.signatures[f.entry]; !ok || known {
 			continue
 		}
@@ -63,20 +67,24 @@ func (fl *flow) seedByName(receivers map[string]rtype) {
 				}
 			}
 		}
-		fl.start(i, f.entry, s)
+		if fl.concerns(s) {
+			fl.start(i, f.entry, s)
+		}
 	}
+}
+
+// concerns tells whether a method takes or returns something that leads to a
+// message.
+func (fl *flow) concerns(s signature) bool {
+	return fl.layout.leads(s.recv) || slices.ContainsFunc(s.in, fl.layout.leads) || slices.ContainsFunc(s.out, fl.layout.leads)
 }
 
 // start notes a method's signature, and begins with it if it is the plugin's
 // and takes a message.
 func (fl *flow) start(i int, entry uint64, s signature) {
-	params := append([]rtype{s.recv}, s.in...)
-	leads := slices.ContainsFunc(params, fl.layout.leads)
-	if !leads && !slices.ContainsFunc(s.out, fl.layout.leads) {
-		return
-	}
 	fl.signatures[entry] = s
-	if fl.p.classes[i] != pluginOwn || !leads {
+	params := append([]rtype{s.recv}, s.in...)
+	if fl.p.classes[i] != pluginOwn || !slices.ContainsFunc(params, fl.layout.leads) {
 		return
 	}
 	e := fl.entry(i)

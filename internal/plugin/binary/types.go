@@ -86,6 +86,21 @@ func (ts *types) mapElem(t rtype) rtype {
 	return ts.sane(ts.im.word(uint64(t) + 56))
 }
 
+// innermost goes through pointers, lists and maps to what they hold in the end.
+func (ts *types) innermost(t rtype) rtype {
+	for range 8 { // a type can lead to itself
+		e := ts.elem(t)
+		if e == 0 {
+			e = ts.mapElem(t)
+		}
+		if e == 0 {
+			break
+		}
+		t = e
+	}
+	return t
+}
+
 func (ts *types) sane(a uint64) rtype {
 	if t := rtype(a); ts.valid(t) {
 		return t
@@ -165,30 +180,39 @@ func (ts *types) pkg(t rtype) string {
 	return ts.text(ts.m.types + uint64(off))
 }
 
-// methods lists the exported and other methods of a type.
+// methods lists the methods of a type, exported or not.
 func (ts *types) methods(t rtype) []method {
+	var list []method
+	ts.eachMethod(t, func(m method, name uint64) {
+		m.name = ts.text(name)
+		list = append(list, m)
+	})
+	return list
+}
+
+// eachMethod calls f with the methods of a type, without their names but with
+// the address of each name.
+func (ts *types) eachMethod(t rtype, f func(m method, name uint64)) {
 	u := ts.uncommon(t)
 	head := ts.im.at(u, 16)
 	if u == 0 || head == nil {
-		return nil
+		return
 	}
 	n := uint64(ts.im.order.Uint16(head[4:]))
 	table := ts.im.at(u+uint64(ts.im.order.Uint32(head[8:])), n*16)
 	if n > maxMethods || table == nil {
-		return nil
+		return
 	}
-	list := make([]method, 0, n)
 	for ; len(table) >= 16; table = table[16:] {
-		m := method{name: ts.text(ts.m.types + uint64(ts.im.order.Uint32(table)))}
+		var m method
 		if off := ts.im.order.Uint32(table[4:]); present(off) {
 			m.sig = ts.sane(ts.m.types + uint64(off))
 		}
 		if off := ts.im.order.Uint32(table[12:]); present(off) {
 			m.code = ts.m.text + uint64(off)
 		}
-		list = append(list, m)
+		f(m, ts.m.types+uint64(ts.im.order.Uint32(table)))
 	}
-	return list
 }
 
 // present tells a used method from one that the linker dropped.

@@ -10,9 +10,9 @@ const (
 	pointer            // to an object of type typ, off bytes into it
 	elements           // into an array whose elements have type typ
 	methods            // the method table of interface type typ
-	constant           // the address addr
+	constant           // an address in the program
 	frame              // the address of the stack slot at off
-	stacked            // of an object on a caller's stack: record addr, off bytes into it
+	stacked            // of an object on a caller's stack: a record, off bytes into it
 	zero               // 0
 	other              // of a stack slot: something was stored there
 )
@@ -20,10 +20,16 @@ const (
 type value struct {
 	kind   valueKind
 	origin origin
-	typ    rtype
-	off    int64
-	addr   uint64
+	// typ is the type, or for a constant the address, or for an object on a
+	// caller's stack the number of its record.
+	typ rtype
+	off int64
 }
+
+func constantAt(a uint64) value { return value{kind: constant, typ: rtype(a)} }
+
+// addr is the address that a constant is, or the number of a record.
+func (v value) addr() uint64 { return uint64(v.typ) }
 
 // maxRegs is one more than the highest number of a register.
 const maxRegs = 33
@@ -46,6 +52,12 @@ func (s *state) clone() *state {
 	c := *s
 	c.stack = slices.Clone(s.stack)
 	return &c
+}
+
+// set makes s a copy of o, in the memory that s has.
+func (s *state) set(o *state) {
+	s.regs, s.copied = o.regs, o.copied
+	s.stack = append(s.stack[:0], o.stack...)
 }
 
 func (s *state) reg(r reg) value {
@@ -121,7 +133,7 @@ func (s *state) meet(o *state, join func(loc int64, a, b origin) origin) bool {
 			m = b // nil on one way: what is done with it is done on the other
 		case b.kind == zero && (a.kind == pointer || a.kind == elements):
 			return a
-		case a.kind == b.kind && a.typ == b.typ && a.off == b.off && a.addr == b.addr:
+		case a.kind == b.kind && a.typ == b.typ && a.off == b.off:
 			m = a
 			m.origin = join(loc, a.origin, b.origin)
 		case loc >= maxRegs && b.kind != unknown:
@@ -136,9 +148,16 @@ func (s *state) meet(o *state, join func(loc int64, a, b origin) origin) bool {
 	if s.copied != o.copied {
 		s.copied = value{}
 	}
-	kept := s.stack[:0]
+	// Both stacks are sorted.
+	kept, rest := s.stack[:0], o.stack
 	for _, sl := range s.stack {
-		if v := both(maxRegs+sl.off, sl.val, o.stored(sl.off)); v.kind != unknown {
+		for len(rest) > 0 && rest[0].off < sl.off {
+			rest = rest[1:]
+		}
+		if len(rest) == 0 || rest[0].off != sl.off {
+			continue
+		}
+		if v := both(maxRegs+sl.off, sl.val, rest[0].val); v.kind != unknown {
 			kept = append(kept, slot{sl.off, v})
 		}
 	}

@@ -49,6 +49,7 @@ type Use struct {
 const (
 	noteWhole       = "handled as a whole: single fields cannot be told apart"
 	noteEither      = "changes resources, but whether in an adjustment or in an update could not be told"
+	noteLinked      = "nothing shows that the code that does it can run"
 	noteConstruct   = "only the making of the value was seen, not what becomes of it"
 	noteReplacement = "removed and set in the same function: a replacement, which needs no support for removal"
 	noteShutdown    = "no NRI release calls Shutdown"
@@ -89,18 +90,32 @@ func HandlerRequirements(h Handler, source capability.Source, ev capability.Evid
 	return reqs
 }
 
-// normalize joins entries; the note of an entry that is proven is preferred,
-// and it is usually none.
+// normalize joins entries. Of the notes, that of the strongest entry counts: a
+// proven one, which usually has none, before one that only lacks a caller, and
+// that before one where only the making of a value was seen.
 func normalize(reqs []capability.Requirement) []capability.Requirement {
-	proven := map[capability.ID]bool{}
+	rank := func(r capability.Requirement) int {
+		switch {
+		case !r.Unproven:
+			return 0
+		case r.Note == "" || r.Note == noteLinked:
+			return 1
+		}
+		return 2
+	}
+	best := map[capability.ID]int{}
 	for _, r := range reqs {
-		if !r.Unproven {
-			proven[r.Capability] = true
+		if n, ok := best[r.Capability]; !ok || rank(r) < n {
+			best[r.Capability] = rank(r)
 		}
 	}
 	for i := range reqs {
-		if proven[reqs[i].Capability] && reqs[i].Unproven {
-			reqs[i].Note = ""
+		r := &reqs[i]
+		switch n := best[r.Capability]; {
+		case rank(*r) > n && n == 0:
+			r.Note = ""
+		case rank(*r) > n || n == 1:
+			r.Note = noteLinked
 		}
 	}
 	return capability.Normalize(reqs)
