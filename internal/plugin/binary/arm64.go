@@ -101,7 +101,7 @@ func lowerARM64(w uint32, pc uint64, out []instr) []instr {
 		return registerARM64(w, out)
 	case w>>25&7 == 7: // vectors and floating point
 		// Moves to a general purpose register: FMOV, FCVT, UMOV, SMOV.
-		if w&0x5f20fc00 == 0x1e200000 || w&0xbfe0d400 == 0x0e001400 {
+		if w&0x5f20fc00 == 0x1e200000 || w&0x5f200000 == 0x1e000000 || w&0xbfe0d400 == 0x0e001400 {
 			return append(out, instr{op: opClobber, dst: dataReg(w, 0)})
 		}
 		return out

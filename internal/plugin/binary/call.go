@@ -121,7 +121,7 @@ func (ip *interp) direct(s *state, in *instr) []value {
 	var results []value
 	if fl.p.classes[i] == pluginOwn {
 		if ip.final {
-			fl.pass(ip.fn, i, s)
+			fl.pass(i, s)
 		}
 		results = fl.results[i]
 	}
@@ -158,13 +158,13 @@ func (ip *interp) signed(results []value, sig signature, recv origin) []value {
 func (ip *interp) newStub(s *state) []value {
 	fl := ip.fl
 	if ip.final {
-		at, _ := fl.p.place(ip.f, uint64(ip.at.off))
-		arg := s.reg(fl.m.args[0])
-		if t := rtype(arg.addr()); arg.kind == constant && fl.p.types.kind(t) != 0 {
-			fl.plugins[t] = at
+		t := rtype(0)
+		if arg := s.reg(fl.m.args[0]); arg.kind == constant && fl.p.types.kind(arg.typ) != 0 {
+			t = arg.typ
 		} else {
-			fl.unclear = append(fl.unclear, at)
+			fl.pushCallers(ip.fn, maxHelpers)
 		}
+		ip.plugins = append(ip.plugins, t)
 	}
 	if fl.stub == 0 {
 		return nil

@@ -1,6 +1,7 @@
 package binary
 
 import (
+	"cmp"
 	"context"
 	"debug/elf"
 	"slices"
@@ -21,6 +22,7 @@ import (
 const (
 	maxResults  = 4       // results that are followed
 	maxRuns     = 8       // of one function
+	maxHelpers  = 3       // between the plugin's type and stub.New
 	totalBudget = 1 << 28 // instructions of all functions together
 )
 
@@ -39,13 +41,10 @@ type flow struct {
 	entries map[int]*funcEntry
 	found   map[int]*interp // the last run of each function
 	results map[int][]value
-	waiting map[int][]int // callers of a function, to run again
+	callers []edge // sorted by the function that is called
 	runs    map[int]int
 	queue   []int
 	queued  map[int]bool
-	// plugins are the types handed to stub.New, nil type where that is unclear.
-	plugins map[rtype]place
-	unclear []place
 	stub    rtype // the interface type stub.Stub, 0 if not known
 	// records are the objects on the stack whose addresses are passed.
 	records  []*record
@@ -75,8 +74,8 @@ func newFlow(p *program) *flow {
 	fl := &flow{
 		p: p, m: machineAMD64(), layout: newLayout(p.types, p.api), origins: newOrigins(),
 		whole: map[uint64]string{}, signatures: map[uint64]signature{}, entries: map[int]*funcEntry{}, found: map[int]*interp{},
-		results: map[int][]value{}, waiting: map[int][]int{}, runs: map[int]int{}, queued: map[int]bool{},
-		plugins: map[rtype]place{}, recordAt: map[recordKey]uint64{}, left: totalBudget,
+		results: map[int][]value{}, runs: map[int]int{}, queued: map[int]bool{},
+		recordAt: map[recordKey]uint64{}, left: totalBudget,
 	}
 	if p.im.machine == elf.EM_AARCH64 {
 		fl.m = machineARM64()
@@ -93,6 +92,9 @@ func (fl *flow) spend(n int) bool {
 // follow runs the analysis from the functions that refer to types of the API
 // and from the methods that take messages.
 func (fl *flow) follow(ctx context.Context, refs *references) error {
+	fl.callers = slices.Clone(refs.edges)
+	slices.SortFunc(fl.callers, func(a, b edge) int { return cmp.Or(cmp.Compare(a.to, b.to), cmp.Compare(a.from, b.from)) })
+	fl.callers = slices.Compact(fl.callers)
 	fl.findWhole()
 	fl.seed()
 	for _, list := range [][]int{refs.typed, refs.callers, refs.registrars} {
@@ -154,6 +156,26 @@ func (fl *flow) push(i int) {
 	}
 }
 
+// pushCallers queues the callers of a function, and theirs, up to the given
+// distance.
+func (fl *flow) pushCallers(i, distance int) {
+	level, seen := []int{i}, map[int]bool{i: true}
+	for ; distance > 0 && len(level) > 0; distance-- {
+		var next []int
+		for _, to := range level {
+			at, _ := slices.BinarySearchFunc(fl.callers, uint32(to), func(e edge, to uint32) int { return cmp.Compare(e.to, to) })
+			for ; at < len(fl.callers) && fl.callers[at].to == uint32(to); at++ {
+				if from := int(fl.callers[at].from); !seen[from] {
+					seen[from] = true
+					next = append(next, from)
+					fl.push(from)
+				}
+			}
+		}
+		level = next
+	}
+}
+
 // run follows one function.
 func (fl *flow) run(i int) {
 	if fl.runs[i] >= maxRuns {
@@ -192,7 +214,7 @@ func (fl *flow) giveUp(i int) {
 }
 
 // pass hands the values of the argument registers to a function of the plugin.
-func (fl *flow) pass(caller, i int, s *state) {
+func (fl *flow) pass(i int, s *state) {
 	e := fl.entry(i)
 	changed := fl.runs[i] == 0
 	relevant := false
@@ -222,9 +244,6 @@ func (fl *flow) pass(caller, i int, s *state) {
 	}
 	if relevant && changed {
 		fl.push(i)
-	}
-	if !slices.Contains(fl.waiting[i], caller) {
-		fl.waiting[i] = append(fl.waiting[i], caller)
 	}
 }
 
@@ -289,8 +308,6 @@ func (fl *flow) returned(i int, vals []value) {
 		}
 	}
 	if changed {
-		for _, c := range fl.waiting[i] {
-			fl.push(c)
-		}
+		fl.pushCallers(i, 1)
 	}
 }

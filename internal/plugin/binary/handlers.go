@@ -24,13 +24,14 @@ type handlerSet struct {
 func (p *program) findHandlers(fl *flow) handlerSet {
 	h := handlerFinder{p: p, wants: p.stubWants()}
 	linked := len(p.known.stubNew) > 0
+	plugins := fl.plugins()
 	switch {
-	case len(fl.plugins) > 0 && len(fl.unclear) == 0:
-		for t := range fl.plugins {
+	case len(plugins) > 0 && plugins[0] != 0:
+		for _, t := range plugins {
 			h.plugin(t, false)
 		}
 	case linked:
-		h.candidates(fl)
+		h.candidates(plugins)
 	}
 	services := p.services()
 	for _, t := range services {
@@ -47,6 +48,17 @@ func (p *program) findHandlers(fl *flow) handlerSet {
 	slices.Sort(h.set.warnings)
 	h.set.warnings = slices.Compact(h.set.warnings)
 	return h.set
+}
+
+// plugins are the types handed to stub.New, sorted; the first is 0 if one of
+// them could not be told.
+func (fl *flow) plugins() []rtype {
+	var list []rtype
+	for _, ip := range fl.found {
+		list = append(list, ip.plugins...)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 type handlerFinder struct {
@@ -93,7 +105,7 @@ func (h *handlerFinder) plugin(t rtype, unproven bool) int {
 
 // candidates takes every type with a handler, where it could not be followed
 // which one is handed to stub.New.
-func (h *handlerFinder) candidates(fl *flow) {
+func (h *handlerFinder) candidates(plugins []rtype) {
 	var list []rtype
 	h.p.types.all(func(t rtype) {
 		if h.p.types.kind(t) != kindPointer || h.p.types.uncommon(t) == 0 {
@@ -111,8 +123,7 @@ func (h *handlerFinder) candidates(fl *flow) {
 	})
 	certain := len(list) == 1
 	for _, t := range list {
-		_, known := fl.plugins[t]
-		h.plugin(t, !certain && !known)
+		h.plugin(t, !certain && !slices.Contains(plugins, t))
 	}
 	if !certain {
 		h.set.gaps = append(h.set.gaps, fmt.Sprintf("the type handed to stub.New could not be told among %d with handlers", len(list)))

@@ -42,6 +42,8 @@ type interp struct {
 	at    *instr
 	uses  []rawUse
 	hands []handing
+	// plugins are the types handed to stub.New, 0 for one that is not known.
+	plugins []rtype
 }
 
 // run follows the function from the given values of its parameters until

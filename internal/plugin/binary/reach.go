@@ -2,6 +2,7 @@ package binary
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -32,11 +33,11 @@ func (p *program) callable(refs *references, handlers []int) []bool {
 	for _, i := range handlers {
 		reach(i)
 	}
-	slices.SortFunc(refs.edges, func(a, b edge) int { return int(int64(a.from) - int64(b.from)) })
+	slices.SortFunc(refs.edges, func(a, b edge) int { return cmp.Compare(a.from, b.from) })
 	for len(work) > 0 {
 		n := uint32(work[len(work)-1])
 		work = work[:len(work)-1]
-		at, _ := slices.BinarySearchFunc(refs.edges, n, func(e edge, n uint32) int { return int(int64(e.from) - int64(n)) })
+		at, _ := slices.BinarySearchFunc(refs.edges, n, func(e edge, n uint32) int { return cmp.Compare(e.from, n) })
 		for ; at < len(refs.edges) && refs.edges[at].from == n; at++ {
 			reach(int(refs.edges[at].to))
 		}
