@@ -92,7 +92,7 @@ func newClassifier(api apiTypes, mainModule string) classifier {
 		}
 		// A copy may stand among the plugin's own packages, so that only the
 		// names of NRI's packages count.
-		for _, name := range []string{"adaptation", "log", "net", "net/multiplex", "plugin", "runtime-tools/generate", "stub", "version"} {
+		for _, name := range []string{"adaptation", "adaptation/builtin", "log", "net", "net/multiplex", "plugin", "runtime-tools/generate", "stub", "version"} {
 			c.nri = append(c.nri, root+"/"+name)
 		}
 	}

@@ -8,6 +8,9 @@ var (
 	// ErrNoAPI is returned for a Go program that does not carry the NRI API: it
 	// is not an NRI plugin.
 	ErrNoAPI = errors.New("not an NRI plugin: it carries no NRI API")
+	// ErrRuntime is returned for a program that takes NRI plugins instead of
+	// being one, such as containerd.
+	ErrRuntime = errors.New("not an NRI plugin: it is a runtime that takes plugins")
 	// ErrNotExecutable is returned for what is no executable at all, such as an
 	// empty file, a text or an archive.
 	ErrNotExecutable = errors.New("not an executable")

@@ -49,7 +49,7 @@ func checkSane(t testing.TB, p found.Plugin, err error) {
 	}
 }
 
-var reasons = []error{ErrNoAPI, ErrNotExecutable, ErrScript, ErrWasm, ErrNotGo, ErrPacked, ErrTooOld, ErrTooLarge, ErrCorrupt}
+var reasons = []error{ErrNoAPI, ErrRuntime, ErrNotExecutable, ErrScript, ErrWasm, ErrNotGo, ErrPacked, ErrTooOld, ErrTooLarge, ErrCorrupt}
 
 func inspectBytes(b []byte) (found.Plugin, error) {
 	return Inspect(context.Background(), bytes.NewReader(b), int64(len(b)), "test")
@@ -139,6 +139,13 @@ func TestGoWithoutAPI(t *testing.T) {
 	}
 	if _, err := inspectFile(t, path); !errors.Is(err, ErrNoAPI) {
 		t.Errorf("%v, want %v", err, ErrNoAPI)
+	}
+}
+
+// A runtime carries the API too, and is no plugin.
+func TestRuntime(t *testing.T) {
+	if _, err := inspectFile(t, build(t, "notaplugin", variants()[1])); !errors.Is(err, ErrRuntime) {
+		t.Errorf("%v, want %v", err, ErrRuntime)
 	}
 }
 

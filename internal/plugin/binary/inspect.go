@@ -21,8 +21,8 @@ import (
 // which capabilities it can use. name is what the plugin is called in the
 // result and in errors, usually the path of the file.
 //
-// The error wraps [ErrNoAPI] for a Go program that is no NRI plugin, and
-// another of the package's errors if nothing can be said. Where only a part can
+// The error wraps [ErrNoAPI] or [ErrRuntime] for a Go program that is no NRI
+// plugin, and another of the package's errors if nothing can be said. Where only a part can
 // be said, the result has gaps.
 func Inspect(ctx context.Context, r io.ReaderAt, size int64, name string) (found.Plugin, error) {
 	p, err := inspect(ctx, r, size, name)
@@ -129,6 +129,9 @@ func withoutTables(p found.Plugin, info *debug.BuildInfo, err error) (found.Plug
 
 // analyse does all that rests on the program's tables.
 func (prog *program) analyse(ctx context.Context, p found.Plugin, info *debug.BuildInfo) (found.Plugin, error) {
+	if prog.known.adaptation && len(prog.known.stubNew) == 0 && len(prog.services()) == 0 {
+		return p, ErrRuntime
+	}
 	p.NRI = apiModule(info, prog.api.packages)
 	d := findDescriptor(prog.im)
 	compareProtocol(&p.NRI, d)

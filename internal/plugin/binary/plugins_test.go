@@ -173,7 +173,7 @@ func (e expectation) compare(t *testing.T, p found.Plugin) {
 		for _, ev := range r.Evidence {
 			functions[ev.Function] = true
 			// An empty method that is inlined into its wrapper leaves no line.
-			placed := ev.File != "" && ev.Line > 0 || ev.Kind == "handler"
+			placed := ev.File != "" && ev.Line > 0 || ev.Kind == "handler" || ev.Detail != ""
 			if ev.Kind == "" || ev.Symbol == "" || ev.Function == "" || !placed {
 				t.Errorf("%s: incomplete evidence %+v", s, ev)
 			}

@@ -39,6 +39,7 @@ type wellKnown struct {
 	newObject     uint64
 	stubNew       []uint64
 	register      []uint64        // RegisterPluginService of the raw protocol
+	adaptation    bool            // the runtime's side of NRI is there
 	writeBarriers map[uint64]bool // calls that keep every register
 	runtime       map[uint64]bool // of package runtime: they keep no object
 	mapReads      map[uint64]bool // return a pointer to the element of a map
@@ -106,6 +107,8 @@ func (p *program) classify(i int) {
 	switch {
 	case c == nriOther && strings.HasSuffix(pkg, "/stub") && string(rest) == "New":
 		p.known.stubNew = append(p.known.stubNew, f.entry)
+	case c == nriOther && strings.HasSuffix(pkg, "/adaptation") && string(rest) == "New":
+		p.known.adaptation = true
 	case c == nriAPI && string(rest) == "RegisterPluginService":
 		p.known.register = append(p.known.register, f.entry)
 	}

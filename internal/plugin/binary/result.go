@@ -56,7 +56,28 @@ func (p *program) collect(refs *references, fl *flow, handlers []int) []symbols.
 			})
 		}
 	}
-	return c.uses
+	return append(c.uses, p.throughInterfaces()...)
+}
+
+// throughInterfaces are the API methods that the program can call through an
+// interface: the compiler made a table of them. Whether anybody does is not
+// known.
+func (p *program) throughInterfaces() []symbols.Use {
+	var uses []symbols.Use
+	for _, it := range p.types.itabs() {
+		message := p.api.pointers[it.conc]
+		if message == "" || slices.Contains(p.class.nri, p.types.pkg(it.inter)) || slices.Contains(p.class.api, p.types.pkg(it.inter)) {
+			continue
+		}
+		for _, m := range p.types.imethods(it.inter) {
+			if s, ok := symbols.LookupMethod(message, m.name); ok {
+				uses = append(uses, symbols.Use{Symbol: s, How: symbols.Call, Unproven: true, Evidence: capability.Evidence{
+					Function: p.qualified(it.inter) + "." + m.name, Detail: "callable through this interface",
+				}})
+			}
+		}
+	}
+	return uses
 }
 
 func (c *collector) add(i int, f fn, off uint64, s symbols.Symbol, how symbols.How, x symbols.Context) {
