@@ -16,7 +16,7 @@ const (
 const armStack reg = 32
 
 func machineARM64() machine {
-	m := machine{stack: armStack, context: armContext, scratch: []reg{25, armTemp}, duff: [2]reg{21, 20}, decode: decodeARM64}
+	m := machine{stack: armStack, context: armContext, scratch: []reg{25, armTemp}, duff: [2]reg{21, 20}, duffBytes: 8, decode: decodeARM64}
 	for r := reg(0); r < 16; r++ {
 		m.args = append(m.args, r)
 	}

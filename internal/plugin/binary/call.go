@@ -6,6 +6,10 @@ import (
 	"github.com/nri-compat/nri-compat/internal/plugin/symbols"
 )
 
+// duffUnits is how many times the runtime's copy copies 16 bytes if it is
+// entered at its start.
+const duffUnits = 64
+
 // call carries a state over a call, and notes what it shows.
 func (ip *interp) call(s *state, in *instr) {
 	fl, k := ip.fl, &ip.fl.p.known
@@ -17,7 +21,15 @@ func (ip *interp) call(s *state, in *instr) {
 	}
 	if in.imm != 0 && in.imm >= k.duffCopy[0] && in.imm < k.duffCopy[1] {
 		dst, src := fl.m.duff[0], fl.m.duff[1]
-		ip.bulk(s, s.reg(dst), s.reg(src))
+		from := s.reg(src)
+		ip.bulk(s, s.reg(dst), from)
+		if n := fl.m.duffBytes; n > 0 && from.kind == pointer {
+			// The earlier it is entered, the more it copies. Of an odd number
+			// of words one is left.
+			from.off += (duffUnits - int64(in.imm-k.duffCopy[0])/n) * 16
+			s.rest = from
+			ip.unread(from)
+		}
 		for _, r := range append(fl.m.scratch, dst, src) {
 			s.setReg(r, value{})
 		}

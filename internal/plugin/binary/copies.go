@@ -1,5 +1,11 @@
 package binary
 
+import (
+	"slices"
+
+	"github.com/nri-compat/nri-compat/internal/plugin/symbols"
+)
+
 // Copies of whole objects. The compiler often makes a message on the stack and
 // copies it to its place; what was stored in it is written there.
 
@@ -39,6 +45,24 @@ func (ip *interp) copiedWhole(v value) {
 	}
 	if name := ip.fl.p.api.names[v.typ]; givenMessage(name) {
 		ip.hand(name, v.origin, copied)
+	}
+}
+
+// unread takes back that a field was read by one of the last instructions: what
+// is left over by a copy can be loaded before it, too.
+func (ip *interp) unread(v value) {
+	if !ip.final {
+		return
+	}
+	const near = 32 // bytes of code
+	for _, f := range ip.fl.layout.at(v.typ, v.off).fields {
+		sym, ok := symbols.LookupField(f.message, f.field)
+		if !ok {
+			continue
+		}
+		ip.uses = slices.DeleteFunc(ip.uses, func(u rawUse) bool {
+			return u.how == symbols.Read && u.symbol.Full == sym.Full && u.origin == v.origin && u.off+near > ip.at.off
+		})
 	}
 }
 

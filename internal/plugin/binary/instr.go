@@ -60,6 +60,9 @@ type machine struct {
 	// duff are the registers with the destination and the source of the
 	// runtime's copy that keeps all registers but these.
 	duff [2]reg
+	// duffBytes is how many bytes of code copy 16 bytes in it, if what it leaves
+	// is copied by other instructions afterwards; otherwise 0.
+	duffBytes int64
 	// decode brings code to the form above.
 	decode func(code []byte, entry uint64, out []instr) []instr
 }

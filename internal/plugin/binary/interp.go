@@ -252,7 +252,11 @@ func (ip *interp) load(s *state, m mem, width uint8) value {
 		if m.index != noReg {
 			return value{}
 		}
-		return ip.read(base, base.off+m.disp)
+		if base.off += m.disp; base == s.rest {
+			s.rest = value{}
+			return value{}
+		}
+		return ip.read(base, base.off)
 	case elements:
 		size := int64(ip.fl.p.types.size(base.typ))
 		if size <= 0 || m.disp < 0 {

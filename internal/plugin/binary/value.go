@@ -46,6 +46,8 @@ type state struct {
 	stack []slot // sorted by offset from the stack pointer
 	// copied is the stack slot that a vector register was loaded from last.
 	copied value
+	// rest is the place of the word that a copy of many words has left over.
+	rest value
 }
 
 func (s *state) clone() *state {
@@ -56,7 +58,7 @@ func (s *state) clone() *state {
 
 // set makes s a copy of o, in the memory that s has.
 func (s *state) set(o *state) {
-	s.regs, s.copied = o.regs, o.copied
+	s.regs, s.copied, s.rest = o.regs, o.copied, o.rest
 	s.stack = append(s.stack[:0], o.stack...)
 }
 
@@ -147,6 +149,9 @@ func (s *state) meet(o *state, join func(loc int64, a, b origin) origin) bool {
 	}
 	if s.copied != o.copied {
 		s.copied = value{}
+	}
+	if s.rest != o.rest {
+		s.rest = value{}
 	}
 	// Both stacks are sorted.
 	kept, rest := s.stack[:0], o.stack
