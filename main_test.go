@@ -4,6 +4,8 @@ import (
 	"context"
 	"flag"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"testing"
 
 	"github.com/nri-compat/nri-compat/cmd"
@@ -21,7 +23,16 @@ func TestMain(m *testing.M) {
 // TestScripts runs the program as users do: each script shows commands, their
 // output and their exit status.
 func TestScripts(t *testing.T) {
+	plugins := buildPlugins(t, "ulimits", "devices", "limits")
 	testscript.Run(t, testscript.Params{
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("PLUGINS", plugins)
+			// Source code is read with the go command, which needs these.
+			for _, name := range []string{"HOME", "GOCACHE", "GOMODCACHE", "GOPATH", "GOPROXY", "GOFLAGS"} {
+				env.Setenv(name, os.Getenv(name))
+			}
+			return nil
+		},
 		Dir:                 "testdata/script",
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
@@ -58,4 +69,20 @@ func run(args []string, env []string) (code int, stdout, stderr string) {
 	var out, errs buffer
 	code = cmd.Main(context.Background(), append([]string{"nri-compat"}, args...), env, os.Stdin, &out, &errs)
 	return code, out.String(), errs.String()
+}
+
+// buildPlugins builds test plugins, stripped and with reproducible paths, and
+// returns the directory they are in.
+func buildPlugins(t *testing.T, names ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range names {
+		build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", filepath.Join(dir, name), ".")
+		build.Dir = filepath.Join("testdata", "plugins", name)
+		build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=")
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("build %s: %v\n%s", name, err, out)
+		}
+	}
+	return dir
 }

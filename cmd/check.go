@@ -1,11 +1,13 @@
 package cmd
 
 import (
+	"context"
+	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/nri-compat/nri-compat/capability"
 	"github.com/nri-compat/nri-compat/inference"
+	"github.com/nri-compat/nri-compat/internal/plugin"
 	"github.com/nri-compat/nri-compat/internal/report"
 	"github.com/spf13/cobra"
 )
@@ -13,6 +15,8 @@ import (
 type checkOptions struct {
 	*app
 	targetOptions
+	pluginOptions
+	nodeOptions
 	requires []string
 	wants    []string
 	failOn   enum
@@ -24,10 +28,12 @@ func newCheck(a *app) *cobra.Command {
 		allowed: []string{string(failOnUnknown), string(failOnMissing), string(failOnKnownBug), string(failOnNever)},
 	}}
 	c := &cobra.Command{
-		Use:     "check --requires CAPABILITY,... --runtime RUNTIME",
+		Use:     "check [PLUGIN...] [--runtime RUNTIME...]",
 		GroupID: groupCheck,
-		Short:   "Check what is required against container runtime releases",
-		Long: `Check what is required against container runtime releases.
+		Short:   "Check plugins, or what is required, against container runtime releases",
+		Long: `Check plugins, or what is required, against container runtime releases.
+
+` + referenceHelp + `
 
 RUNTIME is a release in any form that is met in the field (containerd@2.1.3,
 containerd://1.7.22-k3s1, a whole line of 'containerd --version'), a line
@@ -37,27 +43,39 @@ checked when they are named.
 
 A check by release takes NRI itself to be switched on, and says where it is
 off by default; --assume nri.enabled=default makes the default count.
+--runtime node is the runtime of this node.
+
+Without arguments it checks all plugins of this node, connected and installed,
+against the node's runtime.
 
 Exit status 3 if something required is missing, switched off or harmful, 4 if
 something required could not be decided.`,
-		Example: `  nri-compat check --requires ADJUST_CDI_DEVICES --runtime containerd@2.0.5
+		Example: `  nri-compat check ./bin/plugin --runtime containerd@2.0.5 --runtime cri-o@1.34
+  sudo nri-compat check
+  nri-compat check image:ghcr.io/example/plugin:v1 --runtime 'containerd@>=1.7'
   nri-compat check --requires ADJUST_CDI_DEVICES --assume cri.enable_cdi=true --runtime 'containerd@>=1.7.7 <2.2'
   nri-compat check --requires ADJUST_MOUNTS --wants INPUT_IP_ADDRESSES --runtime cri-o@all -o json`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.run() },
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 	}
 	f := c.Flags()
 	f.StringSliceVar(&o.requires, "requires", nil, "`CAPABILITIES` that are required, separated by commas, repeatable")
 	f.StringSliceVar(&o.wants, "wants", nil, "`CAPABILITIES` that have a fallback; they never decide the exit status")
 	f.Var(&o.failOn, "fail-on", "what makes the exit status 3 or 4: unknown, missing, known-bug or never")
-	o.addFlags(c)
+	o.targetOptions.addFlags(c)
+	o.pluginOptions.addFlags(c)
+	o.nodeOptions.addFlags(c)
 	complete(c, "requires", capabilityNames)
 	complete(c, "wants", capabilityNames)
 	return c
 }
 
-func (o *checkOptions) run() error {
+func (o *checkOptions) run(cmd *cobra.Command, args []string) error {
 	if err := o.acceptOutputs(&report.Check{}); err != nil {
+		return err
+	}
+	refs, err := o.references(args, o.pluginOptions)
+	if err != nil {
 		return err
 	}
 	need, err := o.needs()
@@ -68,40 +86,132 @@ func (o *checkOptions) run() error {
 	if err != nil {
 		return err
 	}
-	runtimes, values, err := o.targets(t)
+	values, err := o.values(t)
 	if err != nil {
 		return err
 	}
-	doc := report.NewCheck(o.head("check", t))
-	g := newGate(failOn(o.failOn.value))
-	plugin := report.CheckPlugin{Name: "requirements", Required: countRequired(need)}
-	checkPlugin(doc, g, t, plugin, need, runtimes, values)
-	if err := o.write(doc); err != nil {
+	ctx, cancel := o.deadline(cmd)
+	defer cancel()
+	run := &checkRun{checkOptions: o, table: t, values: values,
+		doc: report.NewCheck(o.head("check", t)), gate: newGate(failOn(o.failOn.value))}
+	if len(refs) == 0 && len(need.Requirements) == 0 {
+		err = run.node(ctx)
+	} else {
+		err = run.named(ctx, refs, need)
+	}
+	if err != nil {
 		return err
 	}
-	return g.err()
+	if err := o.write(run.doc); err != nil {
+		return err
+	}
+	if len(run.doc.Errors) > 0 {
+		return statusError(exitError)
+	}
+	return run.gate.err()
 }
 
-// checkPlugin evaluates one plugin against all runtimes, and adds the results
-// to the document and the gate.
-func checkPlugin(doc *report.Check, g *gate, t *inference.Table, plugin report.CheckPlugin,
-	need capability.Needs, runtimes []inference.Runtime, values inference.Values) {
-	groups := inference.Worst(t.Evaluate(need, runtimes, values))
-	names := runtimeNames(runtimes)
-	doc.Add(plugin, groups, t.Advise(need, names, values), names)
+// checkRun is one check: what it rests on and what came of it so far.
+type checkRun struct {
+	*checkOptions
+	table  *inference.Table
+	values inference.Values
+	doc    *report.Check
+	gate   *gate
+}
+
+// named checks the plugins and capabilities that were named against the
+// runtimes that were named.
+func (r *checkRun) named(ctx context.Context, refs []string, need capability.Needs) error {
+	supports, err := r.supports(ctx, len(refs) > 0)
+	if err != nil {
+		return err
+	}
+	if len(need.Requirements) > 0 {
+		r.add(report.CheckPlugin{Name: "requirements", Required: countRequired(need)}, need, supports)
+	}
+	if len(refs) == 0 {
+		return nil
+	}
+	answers := r.inspectAll(ctx, refs, r.pluginOptions)
+	r.doc.Errors = r.reportErrors(answers)
+	return r.answers(answers, supports)
+}
+
+// supports looks up the runtimes of --runtime; "node" is the one of this node.
+func (r *checkRun) supports(ctx context.Context, optional bool) ([]inference.Support, error) {
+	var out []inference.Support
+	releases := slices.DeleteFunc(slices.Clone(r.runtimes), func(s string) bool { return s == "node" })
+	if len(releases) < len(r.runtimes) {
+		facts, err := r.look(ctx, r.table, r.nodeOptions, r.values)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, facts.support)
+		optional = true
+	}
+	runtimes, err := (&targetOptions{runtimes: releases}).selected(r.table, optional)
+	if err != nil {
+		return nil, err
+	}
+	values, err := r.withConfig(r.table, r.values, runtimes, r.config)
+	if err != nil {
+		return nil, err
+	}
+	r.values = values
+	return append(out, r.table.LookupAll(runtimes, values)...), nil
+}
+
+// answers checks every plugin that was read. Without --runtime each is checked
+// against the runtimes that its author says it supports.
+func (r *checkRun) answers(answers []plugin.Answer, supports []inference.Support) error {
+	names := uniqueNames(answers)
+	for i := range answers {
+		for j := range answers[i].Plugins {
+			p := &answers[i].Plugins[j]
+			against := supports
+			if len(r.runtimes) == 0 {
+				if len(p.Supports) == 0 {
+					return usagef("no runtime: name one with --runtime, such as --runtime containerd@2.1.3 (%s declares none in a manifest)", names[p])
+				}
+				declared, err := selectAll(r.table, p.Supports)
+				if err != nil {
+					return fmt.Errorf("%s: %w", p.Manifest, err)
+				}
+				against = r.table.LookupAll(declared, r.values)
+			}
+			r.add(checkedPlugin(p, names[p]), p.Needs(), against)
+		}
+	}
+	return nil
+}
+
+func checkedPlugin(p *plugin.Plugin, name string) report.CheckPlugin {
+	return report.CheckPlugin{
+		Name: name, Ref: p.Ref, NRI: p.NRI.Version, Required: countRequired(p.Needs()),
+		Gaps: p.Gaps, Warnings: p.Warnings,
+	}
+}
+
+// add evaluates one plugin against runtimes, and adds the results to the
+// document and the gate.
+func (r *checkRun) add(plugin report.CheckPlugin, need capability.Needs, supports []inference.Support) {
+	groups := inference.Worst(r.table.Evaluate(need, supports))
+	names := runtimeNames(supports)
+	r.doc.Add(plugin, groups, r.table.Advise(need, names, r.values), names)
 	for _, group := range groups {
-		r := group.Last().Report
-		g.add(r.Verdict, slices.ContainsFunc(r.Items, func(i capability.Item) bool {
+		outcome := group.Last().Report
+		r.gate.add(outcome.Verdict, slices.ContainsFunc(outcome.Items, func(i capability.Item) bool {
 			return i.Requirement.Level == capability.Requires && i.Status == capability.StatusOK && len(i.Answer.Bugs) > 0
 		}))
 	}
 }
 
 // runtimeNames lists the runtimes that were asked about, each once.
-func runtimeNames(runtimes []inference.Runtime) []string {
+func runtimeNames(supports []inference.Support) []string {
 	var names []string
 	for _, name := range inference.Runtimes() {
-		if slices.ContainsFunc(runtimes, func(r inference.Runtime) bool { return r.Name == name }) {
+		if slices.ContainsFunc(supports, func(s inference.Support) bool { return s.Runtime.Name == name }) {
 			names = append(names, name)
 		}
 	}
@@ -126,19 +236,11 @@ func (o *checkOptions) needs() (capability.Needs, error) {
 		values []string
 		level  capability.Level
 	}{{"--requires", o.requires, capability.Requires}, {"--wants", o.wants, capability.Wants}} {
-		for _, name := range list.values {
-			if strings.TrimSpace(name) == "" {
-				return need, usagef("%s has an empty capability name", list.flag)
-			}
-			id, err := capability.Parse(name)
-			if err != nil {
-				return need, usage(err)
-			}
-			need.Requirements = append(need.Requirements, capability.Requirement{Capability: id, Level: list.level})
+		reqs, err := parseNames(list.flag, list.values, list.level)
+		if err != nil {
+			return need, err
 		}
-	}
-	if countRequired(need) == 0 && len(o.wants) == 0 {
-		return need, usagef("nothing to check: name capabilities with --requires")
+		need.Requirements = append(need.Requirements, reqs...)
 	}
 	need.Requirements = capability.Normalize(need.Requirements)
 	return need, nil

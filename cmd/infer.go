@@ -1,10 +1,12 @@
 package cmd
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/nri-compat/nri-compat/inference"
+	"github.com/nri-compat/nri-compat/internal/node"
 	"github.com/nri-compat/nri-compat/internal/report"
 	"github.com/spf13/cobra"
 )
@@ -12,12 +14,14 @@ import (
 type inferOptions struct {
 	*app
 	targetOptions
+	config string
+	binary string
 }
 
 func newInfer(a *app) *cobra.Command {
 	o := &inferOptions{app: a}
 	c := &cobra.Command{
-		Use:     "infer RUNTIME",
+		Use:     "infer RUNTIME | --binary FILE",
 		Aliases: []string{"runtime"},
 		GroupID: groupCheck,
 		Short:   "Tell what a container runtime release does about NRI",
@@ -26,16 +30,33 @@ NRI is on by default, the state of every capability, known bugs.
 
 RUNTIME is a release in any form that is met in the field, a line for its
 newest release, or nri@VERSION for what a version of the NRI library does by
-itself. Exit status 4 if nothing is known of it.`,
+itself. --binary reads the executable of a containerd or CRI-O instead.
+Exit status 4 if nothing is known of it.`,
 		Example: `  nri-compat infer containerd://2.0.5-k3s1.32
   nri-compat infer "$(containerd --version)" -o wide
+  nri-compat infer --binary /usr/bin/containerd
   nri-compat infer nri@v0.8.0 -o json`,
-		Args: cobra.ExactArgs(1),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if o.binary != "" && len(args) == 0 {
+				return nil
+			}
+			if o.binary != "" {
+				return errors.New("--binary stands for the runtime: leave out " + args[0])
+			}
+			return cobra.ExactArgs(1)(cmd, args)
+		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return releaseNames(), cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return o.run(args[0]) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			if o.binary != "" {
+				return o.executable()
+			}
+			return o.run(args[0])
+		},
 	}
+	c.Flags().StringVar(&o.binary, "binary", "", "`FILE`, the executable of a runtime")
+	c.Flags().StringVar(&o.config, "runtime-config", "", "`FILE` with the runtime's configuration")
 	o.addAssume(c)
 	return c
 }
@@ -62,7 +83,40 @@ func (o *inferOptions) run(input string) error {
 	if len(runtimes) > 1 {
 		return usage(fmt.Errorf("%q names %d releases: name one, or use matrix --runtime", input, len(runtimes)))
 	}
-	s := t.Lookup(runtimes[0], values)
+	if values, err = o.withConfig(t, values, runtimes, o.config); err != nil {
+		return err
+	}
+	return o.answer(t, input, t.Lookup(runtimes[0], values))
+}
+
+// executable answers for the runtime in an executable.
+func (o *inferOptions) executable() error {
+	if err := o.acceptOutputs(&report.Infer{}); err != nil {
+		return err
+	}
+	t, err := o.loadTable()
+	if err != nil {
+		return err
+	}
+	values, err := o.values(t)
+	if err != nil {
+		return err
+	}
+	b, err := node.InspectBinary(o.binary)
+	if err != nil {
+		return err
+	}
+	s := t.Observe(inference.Observation{Binary: binaryEvidence(b)}, values)
+	if s.Match != inference.NoMatch {
+		if values, err = o.withConfig(t, values, []inference.Runtime{s.Runtime}, o.config); err != nil {
+			return err
+		}
+		s = t.Observe(inference.Observation{Binary: binaryEvidence(b)}, values)
+	}
+	return o.answer(t, o.binary, s)
+}
+
+func (o *inferOptions) answer(t *inference.Table, input string, s inference.Support) error {
 	if err := o.write(report.NewInfer(o.head("infer", t), input, t, s)); err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 type matrixOptions struct {
 	*app
 	targetOptions
+	pluginOptions
 	capabilities []string
 	by           enum
 	changed      bool
@@ -21,31 +22,42 @@ type matrixOptions struct {
 func newMatrix(a *app) *cobra.Command {
 	o := &matrixOptions{app: a, by: enum{value: "line", allowed: []string{"line", "release"}}}
 	c := &cobra.Command{
-		Use:     "matrix",
+		Use:     "matrix [PLUGIN...]",
 		GroupID: groupExplore,
-		Short:   "Print capabilities by runtime releases",
-		Long: `Print capabilities by runtime releases.
+		Short:   "Print capabilities, or plugins, by runtime releases",
+		Long: `Print capabilities, or plugins, by runtime releases.
+
+With plugins the cells tell in which releases of a line each of them works, the
+oldest first.
+
+` + referenceHelp + `
 
 By line, a cell tells since which release of the line a capability works:
 "yes" and "no" for the whole line, "1.7.26+" from that release on,
 "2.2.1–2.2.9 crashes", "with cri.enable_cdi" if a setting is needed.`,
 		Example: `  nri-compat matrix --capabilities 'ADJUST_*' --changed
   nri-compat matrix --capabilities ADJUST_CDI_DEVICES --by release --runtime 'containerd@>=1.7.25 <2.2'
+  nri-compat matrix ./bin/*
   nri-compat matrix -o csv=matrix.csv`,
-		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return o.run() },
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 	}
 	f := c.Flags()
 	f.StringSliceVar(&o.capabilities, "capabilities", nil, "`PATTERNS` of capability names, such as 'ADJUST_*'; all by default")
 	f.Var(&o.by, "by", "what a column is: line or release")
 	f.BoolVar(&o.changed, "changed", false, "leave out capabilities that are the same in every column")
-	o.addFlags(c)
+	o.targetOptions.addFlags(c)
+	o.pluginOptions.addFlags(c)
 	complete(c, "capabilities", capabilityNames)
 	return c
 }
 
-func (o *matrixOptions) run() error {
+func (o *matrixOptions) run(cmd *cobra.Command, args []string) error {
 	if err := o.acceptOutputs(&report.Matrix{}); err != nil {
+		return err
+	}
+	refs, err := o.references(args, o.pluginOptions)
+	if err != nil {
 		return err
 	}
 	ids, err := matchCapabilities(o.capabilities)
@@ -61,15 +73,18 @@ func (o *matrixOptions) run() error {
 			o.runtimes = append(o.runtimes, name+"@all")
 		}
 	}
-	var only []inference.Runtime
 	values, err := o.values(t)
-	if len(o.runtimes) > 0 {
-		only, values, err = o.targets(t)
+	if err != nil {
+		return err
 	}
+	only, err := o.selected(t, true)
 	if err != nil {
 		return err
 	}
 	head := o.head("matrix", t)
+	if len(refs) > 0 {
+		return o.plugins(cmd, t, head, refs, only, values)
+	}
 	var m *report.Matrix
 	if o.by.value == "release" {
 		m = report.NewMatrixByRelease(head, t, ids, only, values)
@@ -86,6 +101,33 @@ func (o *matrixOptions) run() error {
 		m.DropSame()
 	}
 	return o.write(m)
+}
+
+// plugins writes the matrix of plugins by release lines.
+func (o *matrixOptions) plugins(cmd *cobra.Command, t *inference.Table, head report.Head, refs []string,
+	only []inference.Runtime, values inference.Values) error {
+	if len(o.capabilities) > 0 || o.changed || o.by.value != "line" {
+		return usagef("--capabilities, --changed and --by are about capabilities: leave them out with plugins")
+	}
+	ctx, cancel := o.deadline(cmd)
+	defer cancel()
+	answers := o.inspectAll(ctx, refs, o.pluginOptions)
+	failed := o.reportErrors(answers)
+	names := uniqueNames(answers)
+	var rows []report.PluginNeeds
+	for i := range answers {
+		for j := range answers[i].Plugins {
+			p := &answers[i].Plugins[j]
+			rows = append(rows, report.PluginNeeds{Name: names[p], Needs: p.Needs()})
+		}
+	}
+	if err := o.write(report.NewMatrixOfPlugins(head, t, rows, only, values)); err != nil {
+		return err
+	}
+	if len(failed) > 0 {
+		return statusError(exitError)
+	}
+	return nil
 }
 
 // matchCapabilities returns the capabilities that any of the patterns matches,

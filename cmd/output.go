@@ -48,7 +48,7 @@ func (o *outputs) Set(s string) error {
 }
 
 func allFormats() []report.Format {
-	return []report.Format{report.Text, report.Wide, report.JSON, report.YAML, report.Markdown, report.CSV}
+	return []report.Format{report.Text, report.Wide, report.JSON, report.YAML, report.Markdown, report.CSV, report.NFD}
 }
 
 // enum is a flag that takes one of a few words.

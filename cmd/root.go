@@ -22,7 +22,7 @@ exactly happens if it does not.
 
 Exit status: 0 answered or compatible, 1 could not do the work, 2 usage,
 3 incompatible, 4 inconclusive; the same in every format.`,
-		Example: `  nri-compat check --requires ADJUST_CDI_DEVICES --runtime 'containerd@>=1.7'
+		Example: `  nri-compat check ./bin/plugin --runtime 'containerd@>=1.7'
   nri-compat infer containerd://2.0.5-k3s1
   nri-compat explain 0x3800`,
 		SilenceUsage:  true,
@@ -68,7 +68,7 @@ Exit status: 0 answered or compatible, 1 could not do the work, 2 usage,
 	root.SetHelpCommandGroupID(groupData)
 	root.SetCompletionCommandGroupID(groupData)
 	root.AddCommand(
-		newCheck(a), newInfer(a),
+		newCheck(a), newInspect(a), newInfer(a), newProbe(a),
 		newExplain(a), newMatrix(a), newDiff(a),
 		newTable(a), newSchema(a), newVersion(a),
 	)

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/nri-compat/nri-compat/inference"
+	"github.com/nri-compat/nri-compat/internal/node"
 	"github.com/nri-compat/nri-compat/internal/report"
 	"github.com/spf13/cobra"
 )
@@ -69,29 +70,72 @@ printed by 'nri-compat schema table'.`,
 }
 
 func newTableVerify(a *app) *cobra.Command {
-	return &cobra.Command{
+	against := ""
+	c := &cobra.Command{
 		Use:   "verify [FILE]",
 		Short: "Check the built-in table or a table file for mistakes",
 		Long: `Check the built-in table, or a file that is meant for --table, for mistakes:
 form, references, order, and for a whole table that no release lacks an answer.
-Every mistake is printed with its line; exit status 1 if there is any.`,
-		Example: "  nri-compat table verify\n  nri-compat table verify vendor.json",
+Every mistake is printed with its line; exit status 1 if there is any.
+
+--against compares the row of one release with the build information of a real
+containerd or CRI-O executable; exit status 3 if they differ, 4 if the table has
+no row for it.`,
+		Example: "  nri-compat table verify\n  nri-compat table verify vendor.json\n  nri-compat table verify --against /usr/bin/containerd",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(a.outputs.list) > 0 {
 				return usagef("table verify has one format only: leave out --output")
 			}
-			if len(args) == 0 {
-				return a.verdict("the built-in table", inference.VerifyBuiltin())
+			if len(args) > 0 {
+				return a.verifyFile(args[0], against)
 			}
-			f, err := os.Open(args[0])
-			if err != nil {
+			if err := a.verdict("the built-in table", inference.VerifyBuiltin()); err != nil || against == "" {
 				return err
 			}
-			defer f.Close()
-			return a.verdict(args[0], inference.Verify(f, args[0]))
+			return a.compareBinary(inference.Builtin(), against)
 		},
 	}
+	c.Flags().StringVar(&against, "against", "", "`FILE`, the executable of a runtime")
+	return c
+}
+
+func (a *app) verifyFile(path, against string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := a.verdict(path, inference.Verify(f, path)); err != nil || against == "" {
+		return err
+	}
+	a.table = path
+	t, err := a.loadTable()
+	if err != nil {
+		return err
+	}
+	return a.compareBinary(t, against)
+}
+
+// compareBinary compares a row of the table with a real executable.
+func (a *app) compareBinary(t *inference.Table, path string) error {
+	b, err := node.InspectBinary(path)
+	if err != nil {
+		return err
+	}
+	s := t.Observe(inference.Observation{Binary: binaryEvidence(b)}, nil)
+	if s.Row == nil || s.Match == inference.NewerThanTable || s.Match == inference.NearestOlder {
+		fmt.Fprintf(a.stdout, "%s: %s %s has no row: %s\n", path, b.Runtime, b.Version(), s.Why)
+		return statusError(exitInconclusive)
+	}
+	if s.Row.NRI != b.NRI.Version {
+		fmt.Fprintf(a.stdout, "%s: %s %s has NRI %s, the table says %s\n", path, s.Runtime.Name, s.Row.Version, b.NRI.Version, s.Row.NRI)
+		return statusError(exitIncompatible)
+	}
+	if !a.quiet {
+		fmt.Fprintf(a.stdout, "%s: %s %s with NRI %s, as the table says\n", path, s.Runtime.Name, s.Row.Version, s.Row.NRI)
+	}
+	return nil
 }
 
 // verdict prints the mistakes of a table, the last one as the error.

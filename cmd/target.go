@@ -5,6 +5,7 @@ import (
 
 	"github.com/nri-compat/nri-compat/capability"
 	"github.com/nri-compat/nri-compat/inference"
+	"github.com/nri-compat/nri-compat/internal/node"
 	"github.com/spf13/cobra"
 )
 
@@ -25,26 +26,55 @@ func (o *targetOptions) addAssume(c *cobra.Command) {
 	complete(c, "assume", func() []string { return inference.Builtin().SettingNames() })
 }
 
-// targets reads --runtime and --assume; at least one runtime is needed.
-func (o *targetOptions) targets(t *inference.Table) ([]inference.Runtime, inference.Values, error) {
-	values, err := o.values(t)
-	if err != nil {
-		return nil, nil, err
+// selected reads --runtime; at least one runtime is needed unless optional.
+func (o *targetOptions) selected(t *inference.Table, optional bool) ([]inference.Runtime, error) {
+	if len(o.runtimes) == 0 && !optional {
+		return nil, usagef("no runtime: name one with --runtime, such as --runtime containerd@2.1.3")
 	}
-	if len(o.runtimes) == 0 {
-		return nil, nil, usagef("no runtime: name one with --runtime, such as --runtime containerd@2.1.3")
-	}
+	return selectAll(t, o.runtimes)
+}
+
+// selectAll joins the runtimes that several expressions name.
+func selectAll(t *inference.Table, exprs []string) ([]inference.Runtime, error) {
 	var all []inference.Runtime
-	for _, expr := range o.runtimes {
+	for _, expr := range exprs {
 		rs, err := t.Select(expr)
 		if err != nil {
-			return nil, nil, usage(err)
+			return nil, usage(err)
 		}
 		all = append(all, rs...)
 	}
-	return all, values, nil
+	return all, nil
 }
 
+// withConfig adds to the values what the configuration file of a runtime says;
+// what was assumed has precedence. With a file the default of NRI's own switch
+// counts too.
+func (o *targetOptions) withConfig(t *inference.Table, assumed inference.Values, runtimes []inference.Runtime, file string) (inference.Values, error) {
+	if file == "" || len(runtimes) == 0 {
+		return assumed, nil
+	}
+	c, err := node.ReadConfig(file, node.ConfigOptions{Runtime: runtimes[0].Name, Major: int(runtimes[0].Version.Major)})
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range runtimes {
+		if r.Name != c.Runtime || r.Name == inference.Containerd && r.Version.Major != runtimes[0].Version.Major {
+			return nil, usagef("--runtime-config %s is read as that of %s %d: ask about %s and %s separately",
+				file, c.Runtime, runtimes[0].Version.Major, runtimes[0], r)
+		}
+	}
+	values := configValues(t, &c)
+	if _, said := values[inference.NRIEnabled]; !said {
+		values[inference.NRIEnabled] = inference.Value{Value: "default"}
+	}
+	for name, v := range assumed {
+		values[name] = v
+	}
+	return values, nil
+}
+
+// values reads --assume.
 func (o *targetOptions) values(t *inference.Table) (inference.Values, error) {
 	values := inference.Values{}
 	for _, s := range o.assume {

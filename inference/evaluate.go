@@ -25,13 +25,21 @@ func (g Group) First() Outcome { return g.Outcomes[0] }
 // Last is the outcome of the newest release of the run.
 func (g Group) Last() Outcome { return g.Outcomes[len(g.Outcomes)-1] }
 
+// LookupAll looks up several runtimes.
+func (t *Table) LookupAll(runtimes []Runtime, values Values) []Support {
+	supports := make([]Support, len(runtimes))
+	for i, r := range runtimes {
+		supports[i] = t.Lookup(r, values)
+	}
+	return supports
+}
+
 // Evaluate checks a plugin's needs against each runtime and joins neighbours
 // with the same outcome: the same verdict, for the same reasons. The groups
 // keep the order of the runtimes.
-func (t *Table) Evaluate(need capability.Needs, runtimes []Runtime, values Values) []Group {
+func (t *Table) Evaluate(need capability.Needs, supports []Support) []Group {
 	var groups []Group
-	for _, r := range runtimes {
-		s := t.Lookup(r, values)
+	for _, s := range supports {
 		o := Outcome{Support: s, Report: capability.Check(need, s)}
 		if n := len(groups); n > 0 && t.joins(groups[n-1].Last(), o) {
 			groups[n-1].Outcomes = append(groups[n-1].Outcomes, o)
@@ -45,7 +53,7 @@ func (t *Table) Evaluate(need capability.Needs, runtimes []Runtime, values Value
 // joins tells whether b may stand in one group with a: both are rows of the
 // table, with no other release of the table between them, and alike.
 func (t *Table) joins(a, b Outcome) bool {
-	if a.Support.Match != Exact || b.Support.Match != Exact || a.Support.Runtime.Name != b.Support.Runtime.Name {
+	if a.Support.Match != Exact || b.Support.Match != Exact || a.Support.observed || b.Support.observed || a.Support.Runtime.Name != b.Support.Runtime.Name {
 		return false
 	}
 	if a.Report.Verdict != b.Report.Verdict || !slices.EqualFunc(a.Report.Items, b.Report.Items, alike) {

@@ -42,7 +42,7 @@ func TestEvaluateGroupsNeighbours(t *testing.T) {
 		}
 		var got []string
 		n := 0
-		for _, g := range Builtin().Evaluate(requirements(t, test.need...), runtimes, nil) {
+		for _, g := range Builtin().Evaluate(requirements(t, test.need...), Builtin().LookupAll(runtimes, nil)) {
 			n += len(g.Outcomes)
 			got = append(got, fmt.Sprintf("%s-%s %s", g.First().Support.Runtime.Version, g.Last().Support.Runtime.Version, g.Last().Report.Verdict))
 		}
@@ -63,7 +63,7 @@ func TestEvaluateKeepsGapsApart(t *testing.T) {
 		}
 		runtimes = append(runtimes, r)
 	}
-	if groups := Builtin().Evaluate(requirements(t, "ADJUST_MOUNTS"), runtimes, nil); len(groups) != 4 {
+	if groups := Builtin().Evaluate(requirements(t, "ADJUST_MOUNTS"), Builtin().LookupAll(runtimes, nil)); len(groups) != 4 {
 		t.Errorf("%d groups", len(groups))
 	}
 }
@@ -73,7 +73,7 @@ func TestWorstFirst(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	groups := Worst(Builtin().Evaluate(requirements(t, "ADJUST_LINUX_SYSCTL"), runtimes, nil))
+	groups := Worst(Builtin().Evaluate(requirements(t, "ADJUST_LINUX_SYSCTL"), Builtin().LookupAll(runtimes, nil)))
 	var order []string
 	for _, g := range groups {
 		order = append(order, g.Last().Report.Items[0].Status.String())

@@ -74,6 +74,7 @@ func (t *Table) Observe(o Observation, values Values) Support {
 	default:
 		s.Why = "neither the runtime nor its executable says which release it is"
 	}
+	s.observed = true
 	s.seen = t.weigh(&s, o)
 	if sentErr == nil && builtErr == nil && sent.Version != built.Version {
 		s.contradict("the runtime says it is %s, its executable says %s", sent.Version, built.Version)

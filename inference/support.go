@@ -2,6 +2,7 @@ package inference
 
 import (
 	"fmt"
+	"maps"
 
 	"github.com/nri-compat/nri-compat/capability"
 )
@@ -47,9 +48,10 @@ type Support struct {
 	// each; only of a runtime that was observed.
 	Contradictions []string
 
-	table  *Table
-	values Values
-	seen   evidence
+	table    *Table
+	values   Values
+	seen     evidence
+	observed bool // it was seen at first hand: one runtime, not a release
 }
 
 // noSocket is what becomes of a plugin where there is no NRI at all.
@@ -149,6 +151,17 @@ func (s Support) NRISwitch() (capability.Setting, bool) {
 	return set, set.Known()
 }
 
+// With returns the same runtime with one setting otherwise.
+func (s Support) With(setting string, v Value) Support {
+	values := maps.Clone(s.values)
+	if values == nil {
+		values = Values{}
+	}
+	values[setting] = v
+	s.values = values
+	return s
+}
+
 // Answer tells what the runtime does about a capability. It implements
 // [capability.Provider].
 func (s Support) Answer(id capability.ID) capability.Answer {
@@ -169,7 +182,7 @@ func (s Support) Answer(id capability.ID) capability.Answer {
 		return capability.Answer{Note: "the table has no entry for it"}
 	}
 	a, _ := s.seenAnswer(id, s.table.answer(cell, *s.Row, s.values))
-	return a
+	return s.validated(id, a)
 }
 
 // switchedOff answers everything when it was said that NRI is off, or that its

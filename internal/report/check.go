@@ -14,7 +14,9 @@ type Check struct {
 	Plugins []CheckPlugin `json:"plugins"`
 	Results []Result      `json:"results"`
 	Advice  []Advice      `json:"advice"`
-	Summary Summary       `json:"summary"`
+	// Errors are the plugins that could not be read.
+	Errors  []ReferenceError `json:"errors"`
+	Summary Summary          `json:"summary"`
 }
 
 // CheckPlugin is what the check knew of one plugin.
@@ -46,20 +48,29 @@ type Result struct {
 	Bugs []KnownBug `json:"bugs"`
 	// OtherBugs are known bugs that any plugin can hit.
 	OtherBugs []KnownBug `json:"otherBugs"`
+	// Assumed says what the NRI versions of plugin and runtime suggest, where
+	// nothing else is known of the plugin; usually empty. It decides nothing.
+	Assumed string `json:"assumed,omitempty"`
 }
 
 // RuntimeRange is a runtime, or a run of neighbouring releases of one.
 type RuntimeRange struct {
 	Name string `json:"name"`
-	// From and To are the first and last release; the same for a single one.
+	// From and To are the first and last release; the same for a single one,
+	// empty for a runtime whose release is not known.
 	From string `json:"from"`
 	To   string `json:"to"`
 	// Releases are all of them, oldest first.
 	Releases []string `json:"releases"`
 	// Vendor is the suffix of a distribution's build.
 	Vendor string `json:"vendor,omitempty"`
-	// NRI are the versions of the NRI library in it, oldest first.
-	NRI []string `json:"nri"`
+	// NRI are the versions of the NRI library in it, oldest first; NRIOrigin
+	// tells where they are known from: "reported" by the runtime, its "binary",
+	// the "table", or the "handshake", which only shows a range.
+	NRI       []string `json:"nri"`
+	NRIOrigin string   `json:"nriOrigin,omitempty"`
+	// Contradictions are what two kinds of evidence say differently.
+	Contradictions []string `json:"contradictions"`
 	// Match tells how the rows of the table relate to it; Why explains it.
 	Match string `json:"match" jsonschema:"enum=exact,enum=vendor-build,enum=nearest-older,enum=newer-than-table,enum=before-nri,enum=advertised,enum=unknown"`
 	Why   string `json:"why,omitempty"`
@@ -134,7 +145,7 @@ type Summary struct {
 
 // NewCheck returns an empty check document.
 func NewCheck(head Head) *Check {
-	return &Check{Head: head, Plugins: []CheckPlugin{}, Results: []Result{}, Advice: []Advice{}}
+	return &Check{Head: head, Plugins: []CheckPlugin{}, Results: []Result{}, Advice: []Advice{}, Errors: []ReferenceError{}}
 }
 
 // Add puts the outcomes of one plugin into the document, in the given order,
@@ -145,6 +156,9 @@ func (c *Check) Add(p CheckPlugin, groups []inference.Group, advice inference.Ad
 	worst := capability.Compatible
 	for _, g := range groups {
 		r := newResult(p.Name, g)
+		if p.Required == 0 && len(p.Gaps) > 0 {
+			r.Assumed = assume(p.NRI, g.Last().Support.NRI())
+		}
 		c.Results = append(c.Results, r)
 		switch g.Last().Report.Verdict {
 		case capability.Compatible:
@@ -162,6 +176,22 @@ func (c *Check) Add(p CheckPlugin, groups []inference.Group, advice inference.Ad
 	if worst == capability.Incompatible {
 		c.Advice = append(c.Advice, newAdvice(p.Name, advice, runtimes))
 	}
+}
+
+// assume compares the NRI versions of a plugin and a runtime.
+func assume(plugin, runtime string) string {
+	p, err := inference.ParseNRIVersion(plugin)
+	if err != nil {
+		return ""
+	}
+	r, err := inference.ParseNRIVersion(runtime)
+	if err != nil {
+		return ""
+	}
+	if p.Compare(r) <= 0 {
+		return fmt.Sprintf("assumed to work, from the NRI versions alone: the plugin has %s, the runtime %s", p, r)
+	}
+	return fmt.Sprintf("assumed to fail in part, from the NRI versions alone: the plugin has %s, the runtime %s, which knows less", p, r)
 }
 
 func newResult(plugin string, g inference.Group) Result {
@@ -235,13 +265,20 @@ func newRuntimeRange(g inference.Group) RuntimeRange {
 	first, last := g.First().Support, g.Last().Support
 	r := RuntimeRange{
 		Name: last.Runtime.Name, From: first.Runtime.Version.String(), To: last.Runtime.Version.String(),
-		Releases: []string{}, Vendor: vendor(last.Runtime), NRI: []string{}, Match: string(last.Match), Why: last.Why,
+		Releases: []string{}, Vendor: vendor(last.Runtime), NRI: []string{},
+		NRIOrigin: last.NRIOrigin(), Match: string(last.Match), Why: last.Why, Contradictions: emptyNotNull(last.Contradictions),
 	}
 	for _, o := range g.Outcomes {
 		r.Releases = append(r.Releases, o.Support.Runtime.Version.String())
 		if nri := o.Support.NRI(); nri != "" && !slices.Contains(r.NRI, nri) {
 			r.NRI = append(r.NRI, nri)
 		}
+	}
+	if last.Runtime.Version.IsZero() {
+		r.From, r.To, r.Releases = "", "", []string{}
+	}
+	if oldest, newest := last.NRIRange(); oldest != "" && len(r.NRI) == 0 {
+		r.NRI = append(r.NRI, oldest, newest)
 	}
 	if s, ok := last.NRISwitch(); ok {
 		r.NRISwitch = &s

@@ -53,7 +53,10 @@ func count(n int, one, many string) string {
 
 // title names the runtime or the run of releases.
 func (r RuntimeRange) title() string {
-	s := r.Name + " " + r.span()
+	s := strings.TrimSpace(plain(r.Name) + " " + r.span())
+	if s == "" {
+		s = "unknown runtime"
+	}
 	if r.Vendor != "" {
 		s += " (" + plain(r.Vendor) + ")"
 	}
@@ -75,6 +78,9 @@ func (r RuntimeRange) knowledge(table string) string {
 		if n := len(r.NRI); n > 1 {
 			nri += " to " + r.NRI[n-1]
 		}
+		if r.NRIOrigin != "table" && r.NRIOrigin != "" {
+			nri += " (" + r.NRIOrigin + ")"
+		}
 		parts = append(parts, "NRI "+nri)
 	}
 	if n := len(r.Releases); n > 1 {
@@ -88,9 +94,10 @@ func (c *Check) resultText(p *printer, r Result, style Style) {
 	if r.Runtime.Why != "" {
 		p.linef("  %s", plain(r.Runtime.Why))
 	}
-	if s := r.Runtime.NRISwitch; s != nil && !s.Met() {
-		p.linef("  NRI is off by default; to turn it on: %s", s.Key)
+	for _, c := range r.Runtime.Contradictions {
+		p.linef("  contradiction: %s", plain(c))
 	}
+	r.Runtime.switchText(p)
 	shown, hidden := r.shown(style)
 	if len(shown) > 0 {
 		header, rows := outcomeRows(shown, style)
@@ -106,7 +113,22 @@ func (c *Check) resultText(p *printer, r Result, style Style) {
 	for _, g := range r.Gaps {
 		p.linef("  could not be read: %s", plain(g))
 	}
+	if r.Assumed != "" {
+		p.linef("  %s", plain(r.Assumed))
+	}
 	p.linef("%s", style.statuses(r.verdictLine()))
+}
+
+// switchText says if NRI is off, and how to turn it on.
+func (r RuntimeRange) switchText(p *printer) {
+	s := r.NRISwitch
+	switch {
+	case s == nil || s.Met():
+	case s.Origin == "default":
+		p.linef("  NRI is off by default; to turn it on: %s", s.Key)
+	default:
+		p.linef("  NRI is off (%s); to turn it on: %s", plain(s.Origin), s.Key)
+	}
 }
 
 // shown picks the outcomes worth a line, and counts the others: all of a short

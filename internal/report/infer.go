@@ -110,10 +110,9 @@ func (d *Infer) Text(w io.Writer, style Style) error {
 	p.linef("  released %s; sends itself as %q; %s", d.Release.Date, d.Release.Name, d.verified())
 	if s := d.Runtime.NRISwitch; s != nil {
 		if s.Met() {
-			p.linef("  NRI is on by default")
-		} else {
-			p.linef("  NRI is off by default; to turn it on: %s", s.Key)
+			p.linef("  NRI is on (%s)", plain(s.Origin))
 		}
+		d.Runtime.switchText(p)
 	}
 	var counts []string
 	for _, state := range stateOrder {

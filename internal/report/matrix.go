@@ -11,12 +11,13 @@ import (
 	"github.com/nri-compat/nri-compat/inference"
 )
 
-// Matrix is the document of the matrix command: capabilities by release lines,
-// or by releases.
+// Matrix is the document of the matrix command: capabilities by release lines
+// or by releases, or plugins by release lines.
 type Matrix struct {
 	Head
-	// By is "line" or "release".
-	By      string   `json:"by" jsonschema:"enum=line,enum=release"`
+	// By is "line" or "release", or "plugin" where the rows are plugins and the
+	// columns lines.
+	By      string   `json:"by" jsonschema:"enum=line,enum=release,enum=plugin"`
 	Columns []Column `json:"columns"`
 	Rows    []Row    `json:"rows"`
 	// Total counts the capabilities that were looked at, Same those left out
@@ -32,7 +33,7 @@ type Column struct {
 	Version string `json:"version"`
 }
 
-// Row is one capability in every column.
+// Row is one capability, or one plugin, in every column.
 type Row struct {
 	ID    string `json:"id"`
 	Cells []Cell `json:"cells"`
@@ -60,14 +61,8 @@ type Segment struct {
 // NewMatrixByLine compares capabilities over the release lines of runtimes. A
 // line is restricted to the releases in only, unless that is nil.
 func NewMatrixByLine(head Head, t *inference.Table, ids []capability.ID, only []inference.Runtime) *Matrix {
-	m := &Matrix{Head: head, By: "line", Columns: []Column{}, Rows: []Row{}, Total: len(ids)}
-	for _, runtime := range inference.Runtimes() {
-		for _, line := range t.Lines(runtime) {
-			if asked(only, runtime, line) && line != "main" {
-				m.Columns = append(m.Columns, Column{runtime, line})
-			}
-		}
-	}
+	m := newLineMatrix(head, t, only)
+	m.Total = len(ids)
 	for _, id := range ids {
 		row := Row{ID: id.String(), Cells: []Cell{}}
 		history := map[string][]inference.Segment{}
@@ -78,6 +73,19 @@ func NewMatrixByLine(head Head, t *inference.Table, ids []capability.ID, only []
 			row.Cells = append(row.Cells, lineCell(id, c.Version, history[c.Runtime]))
 		}
 		m.Rows = append(m.Rows, row)
+	}
+	return m
+}
+
+// newLineMatrix returns a matrix with a column for each release line.
+func newLineMatrix(head Head, t *inference.Table, only []inference.Runtime) *Matrix {
+	m := &Matrix{Head: head, By: "line", Columns: []Column{}, Rows: []Row{}}
+	for _, runtime := range inference.Runtimes() {
+		for _, line := range t.Lines(runtime) {
+			if asked(only, runtime, line) && line != "main" {
+				m.Columns = append(m.Columns, Column{runtime, line})
+			}
+		}
 	}
 	return m
 }
@@ -202,6 +210,9 @@ func (m *Matrix) DropSame() {
 
 func (m *Matrix) table() (header []string, rows [][]string) {
 	header = []string{"CAPABILITY"}
+	if m.By == "plugin" {
+		header = []string{"PLUGIN"}
+	}
 	for _, c := range m.Columns {
 		header = append(header, c.Runtime+" "+c.Version)
 	}
@@ -227,6 +238,9 @@ func (m *Matrix) Text(w io.Writer, style Style) error {
 
 func (m *Matrix) legend() string {
 	s := count(len(m.Rows), "capability", "capabilities")
+	if m.By == "plugin" {
+		s = count(len(m.Rows), "plugin", "plugins")
+	}
 	if m.Same > 0 {
 		s += fmt.Sprintf(" differ, %d are the same everywhere", m.Same)
 	}
@@ -236,7 +250,7 @@ func (m *Matrix) legend() string {
 // Markdown writes the matrix as a table.
 func (m *Matrix) Markdown(w io.Writer) error {
 	header, rows := m.table()
-	header[0] = "Capability"
+	header[0] = strings.ToUpper(header[0][:1]) + strings.ToLower(header[0][1:])
 	p := &printer{w: w}
 	p.do(func(w io.Writer) error { return mdTable(w, header, rows) })
 	p.linef("\n%s", mdText(m.legend()))
@@ -246,7 +260,7 @@ func (m *Matrix) Markdown(w io.Writer) error {
 // CSV writes a header row and one row a capability, and nothing else.
 func (m *Matrix) CSV(w io.Writer) error {
 	header, rows := m.table()
-	header[0] = "capability"
+	header[0] = strings.ToLower(header[0])
 	c := csv.NewWriter(w)
 	c.UseCRLF = true // RFC 4180
 	if err := c.Write(header); err != nil {

@@ -26,6 +26,7 @@ const (
 	YAML     Format = "yaml"
 	Markdown Format = "markdown"
 	CSV      Format = "csv"
+	NFD      Format = "nfd"
 )
 
 // Document is a report that can be written in some formats. Every document can
@@ -41,6 +42,10 @@ type markdowner interface{ Markdown(w io.Writer) error }
 // csver is a document that can be written as RFC 4180 comma-separated values.
 type csver interface{ CSV(w io.Writer) error }
 
+// nfder is a document that can be written as a feature file for
+// node-feature-discovery.
+type nfder interface{ NFD(w io.Writer) error }
+
 // Formats returns the formats a document can be written in.
 func Formats(d Document) []Format {
 	formats := []Format{Text, Wide, JSON, YAML}
@@ -49,6 +54,9 @@ func Formats(d Document) []Format {
 	}
 	if _, ok := d.(csver); ok {
 		formats = append(formats, CSV)
+	}
+	if _, ok := d.(nfder); ok {
+		formats = append(formats, NFD)
 	}
 	return formats
 }
@@ -80,6 +88,10 @@ func Write(w io.Writer, d Document, f Format, style Style) error {
 	case CSV:
 		if c, ok := d.(csver); ok {
 			return c.CSV(w)
+		}
+	case NFD:
+		if n, ok := d.(nfder); ok {
+			return n.NFD(w)
 		}
 	}
 	return fmt.Errorf("no format %q for this report", f)

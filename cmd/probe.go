@@ -1,0 +1,215 @@
+package cmd
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/nri-compat/nri-compat/capability"
+	"github.com/nri-compat/nri-compat/inference"
+	"github.com/nri-compat/nri-compat/internal/nri"
+	"github.com/nri-compat/nri-compat/internal/report"
+	"github.com/spf13/cobra"
+)
+
+type probeOptions struct {
+	*app
+	nodeOptions
+	require       []string
+	plugins       bool
+	allowDisabled bool
+}
+
+func newProbe(a *app) *cobra.Command {
+	o := &probeOptions{app: a}
+	c := &cobra.Command{
+		Use:     "probe",
+		Aliases: []string{"node"},
+		GroupID: groupCheck,
+		Short:   "Tell which runtime this node has, and what it does about NRI",
+		Long: `Tell which runtime this node has, what it does about NRI, and how that is known:
+by what the runtime says, by its executable, by its configuration, by the
+release table. Run it as root.
+
+The probe registers at the NRI socket, reads how the runtime introduces itself,
+answers with an error that explains itself, and is gone: it subscribes to no
+event, never becomes a plugin and holds up nobody. The runtime logs two lines
+about it, which the report repeats. Nothing is written or changed.
+
+Exit status 4 if NRI is off (0 with --allow-disabled) or nothing is known of the
+runtime, with --require 3 or 4 as check.`,
+		Example: `  sudo nri-compat probe
+  sudo nri-compat probe --plugins
+  sudo nri-compat probe --require ADJUST_CDI_DEVICES -q
+  sudo nri-compat probe -o nfd=/etc/kubernetes/node-feature-discovery/features.d/nri-compat`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd) },
+	}
+	f := c.Flags()
+	o.nodeOptions.addFlags(c)
+	f.StringSliceVar(&o.require, "require", nil, "`CAPABILITIES` that the runtime must have")
+	f.BoolVar(&o.plugins, "plugins", false, "list the connected and the installed plugins too")
+	f.BoolVar(&o.allowDisabled, "allow-disabled", false, "exit with 0 although NRI is off")
+	complete(c, "require", capabilityNames)
+	return c
+}
+
+func (o *nodeOptions) addFlags(c *cobra.Command) {
+	c.Flags().StringVar(&o.socket, "socket", "", "`PATH` of the NRI socket (environment NRI_SOCKET, default /var/run/nri/nri.sock)")
+	c.Flags().StringVar(&o.config, "runtime-config", "", "`FILE` with the runtime's configuration (default the one it runs with)")
+}
+
+func (o *probeOptions) run(cmd *cobra.Command) error {
+	if err := o.acceptOutputs(&report.Probe{}); err != nil {
+		return err
+	}
+	need, err := parseNames("--require", o.require, capability.Requires)
+	if err != nil {
+		return err
+	}
+	t, err := o.loadTable()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := o.deadline(cmd)
+	defer cancel()
+	facts, err := o.look(ctx, t, o.nodeOptions, nil)
+	if err != nil {
+		return err
+	}
+	doc := facts.document(o.head("probe", t))
+	if o.plugins {
+		doc.Plugins = []report.NodePlugin{}
+		for _, p := range facts.plugins(ctx) {
+			doc.Plugins = append(doc.Plugins, p.document())
+		}
+		doc.Problems = append([]string{}, facts.problems...)
+	}
+	if err := o.write(doc); err != nil {
+		return err
+	}
+	return o.verdict(facts, need)
+}
+
+// verdict turns what was found into an exit status.
+func (o *probeOptions) verdict(facts *nodeFacts, need []capability.Requirement) error {
+	if len(need) > 0 {
+		g := newGate(failOnUnknown)
+		g.add(capability.Check(capability.Needs{Requirements: need}, facts.support).Verdict, false)
+		if err := g.err(); err != nil {
+			return err
+		}
+	}
+	if facts.off && !o.allowDisabled || facts.support.Match == inference.NoMatch {
+		return statusError(exitInconclusive)
+	}
+	return nil
+}
+
+// document describes the runtime of the node. The capabilities of a runtime
+// whose NRI is off are those it would have.
+func (n *nodeFacts) document(head report.Head) *report.Probe {
+	state, support := "on", n.support
+	if n.off {
+		state = "off"
+		support = support.With(inference.NRIEnabled, inference.Value{Value: "true", Origin: "if it were on"})
+	}
+	doc := report.NewProbe(head, state, support)
+	if set, ok := n.support.NRISwitch(); ok {
+		doc.Runtime.NRISwitch = &set
+	}
+	doc.Problems = append(doc.Problems, n.problems...)
+	if id := n.identity; id != nil {
+		doc.Handshake = handshake(id)
+	}
+	if p := n.process; p != nil {
+		doc.Process = &report.Process{PID: p.PID, Exe: p.Exe, Deleted: p.Deleted}
+		if b := p.Binary; b != nil {
+			doc.Process.Program, doc.Process.Module, doc.Process.Version = b.Program, b.Module.String(), b.Version()
+			doc.Process.Fork, doc.Process.NRI = b.Fork, b.NRI.String()
+		}
+	}
+	if c := n.config; c != nil {
+		doc.Config = &report.NodeConfig{Files: append([]string{}, c.Files...), Missing: c.Missing, Settings: []report.ConfigSetting{}, Notes: append([]string{}, c.Notes...)}
+		for _, s := range c.Settings {
+			if s.Set {
+				doc.Config.Settings = append(doc.Config.Settings, report.ConfigSetting{
+					Name: s.Name, Value: s.Value, Key: s.Key, File: s.File, Line: s.Line, Ambiguous: s.Ambiguous,
+				})
+			}
+		}
+		n.explainSwitch(doc)
+	}
+	return doc
+}
+
+// explainSwitch says which file and key turn on what is off.
+func (n *nodeFacts) explainSwitch(doc *report.Probe) {
+	if s, ok := n.config.Setting("nri.enabled"); ok && n.off {
+		want := "true"
+		if s.Inverted {
+			want = "false"
+		}
+		doc.TurnOn = fmt.Sprintf("%s = %s in %s", s.Key, want, s.File)
+		if s.Set && s.Value == "true" {
+			doc.TurnOn = ""
+		}
+	}
+	if s, ok := n.config.Setting("nri.external_connections"); ok && s.Set && s.Value == "false" {
+		doc.Notes = append(doc.Notes, fmt.Sprintf("external plugins cannot connect: %s (%s)", s.Key, place(s.File, s.Line)))
+	}
+}
+
+func place(file string, line int) string {
+	if line == 0 {
+		return file
+	}
+	return fmt.Sprintf("%s:%d", file, line)
+}
+
+func handshake(id *nri.Identity) *report.Handshake {
+	h := &report.Handshake{
+		Socket: id.Socket, Name: id.RuntimeName, Version: id.RuntimeVersion, NRI: id.NRIVersion, Log: []string{},
+	}
+	if id.RequestTimeout > 0 || id.RegistrationTimeout > 0 {
+		h.RequestTimeout, h.RegistrationTimeout = id.RequestTimeout.String(), id.RegistrationTimeout.String()
+	}
+	if id.HasCapabilities {
+		h.Advertised = []string{}
+		for _, c := range capability.SetFromWords(id.Capabilities).IDs() {
+			h.Advertised = append(h.Advertised, c.String())
+		}
+	}
+	for _, l := range id.LogLines {
+		h.Log = append(h.Log, l.Level+": "+l.Message)
+	}
+	return h
+}
+
+func (p nodePlugin) document() report.NodePlugin {
+	d := report.NodePlugin{Name: p.name}
+	d.Container, d.Pod = p.where()
+	switch {
+	case p.connected != nil:
+		d.How, d.PID, d.Path = "connected", p.connected.PID, p.connected.Exe
+	case p.installed != nil:
+		d.How, d.Index, d.Path = "installed", p.installed.Index, p.installed.Path
+		d.Config, d.Problem = p.installed.Config, p.installed.Problem
+	}
+	return d
+}
+
+// parseNames reads a list of capability names from a flag.
+func parseNames(flag string, names []string, level capability.Level) ([]capability.Requirement, error) {
+	var out []capability.Requirement
+	for _, name := range names {
+		if strings.TrimSpace(name) == "" {
+			return nil, usagef("%s has an empty capability name", flag)
+		}
+		id, err := capability.Parse(name)
+		if err != nil {
+			return nil, usage(err)
+		}
+		out = append(out, capability.Requirement{Capability: id, Level: level})
+	}
+	return out, nil
+}
