@@ -4,7 +4,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZTIME    = 20s
 GOFLAGS_RELEASE = -trimpath -ldflags "-s -w"
 
-.PHONY: help build test check bench fuzz golden docs clean
+.PHONY: help build test test-e2e check bench fuzz golden docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "%-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -15,10 +15,14 @@ build: ## build bin/nri-compat as it is released
 test: ## run all tests
 	go test ./...
 
+test-e2e: ## probe and check real containerd releases; builds them once; needs root
+	go test -tags e2e -count=1 -timeout 30m ./internal/e2e
+
 check: ## gofmt, vet, staticcheck, tidy go.mod, import rules
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo "gofmt: run gofmt -w on these"; exit 1; }
 	go vet ./...
-	go run $(STATICCHECK) ./...
+	go vet -tags e2e ./internal/e2e
+	go run $(STATICCHECK) -tags e2e ./...
 	go mod tidy -diff
 	go test -run 'TestImportRules|TestCapabilityIsStandardLibraryOnly|TestProcessStaysInCmd' .
 
@@ -28,7 +32,7 @@ bench: build ## print ratios of running times, and the size of the binary
 fuzz: ## run every fuzz target for FUZZTIME
 	@for target in $$(git grep -hoE '^func Fuzz[A-Za-z0-9]+' -- '*_test.go' | sed 's/func //'); do \
 		dir=$$(dirname $$(git grep -lE "^func $$target\(" -- '*_test.go' | head -1)); \
-		echo "$$dir $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) ./$$dir || exit 1; \
+		echo "$$dir $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x ./$$dir || exit 1; \
 	done
 
 golden: ## rewrite expected outputs, schemas and frozen rows; read the diff
@@ -38,5 +42,5 @@ golden: ## rewrite expected outputs, schemas and frozen rows; read the diff
 docs: ## rewrite the generated parts of the documentation
 	go test . -run 'TestReadme' -update
 
-clean: ## remove what was built
-	rm -rf bin dist
+clean: ## remove what was built, the runtimes for tests too
+	rm -rf bin dist .cache
