@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"math"
 	"path"
-	"sort"
 )
 
 // funcTable gives access to the functions of the program. They are read where
@@ -53,15 +52,6 @@ func (t *funcTable) get(i int) (f fn, ok bool) {
 
 // code returns the function's instructions.
 func (t *funcTable) code(f fn) []byte { return t.im.at(f.entry, f.end-f.entry) }
-
-// at returns the number of the function that address a lies in, or -1.
-func (t *funcTable) at(a uint64) int {
-	if a < t.m.text || a >= t.m.etext {
-		return -1
-	}
-	i := sort.Search(t.len(), func(i int) bool { return t.entry(i) > a }) - 1
-	return i
-}
 
 // nameAt returns the name at an offset of the table of names.
 func (t *funcTable) nameAt(off uint32) []byte {
