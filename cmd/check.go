@@ -16,7 +16,7 @@ type checkOptions struct {
 	*app
 	targetOptions
 	pluginOptions
-	nodeOptions
+	socket   string
 	requires []string
 	wants    []string
 	failOn   enum
@@ -64,7 +64,7 @@ something required could not be decided.`,
 	f.Var(&o.failOn, "fail-on", "what makes the exit status 3 or 4: unknown, missing, known-bug or never")
 	o.targetOptions.addFlags(c)
 	o.pluginOptions.addFlags(c)
-	o.nodeOptions.addFlags(c)
+	addSocketFlag(c, &o.socket)
 	complete(c, "requires", capabilityNames)
 	complete(c, "wants", capabilityNames)
 	return c
@@ -120,6 +120,11 @@ type checkRun struct {
 	gate   *gate
 }
 
+// nodeOptions say how to look at this node.
+func (o *checkOptions) nodeOptions() nodeOptions {
+	return nodeOptions{socket: o.socket, config: o.config}
+}
+
 // named checks the plugins and capabilities that were named against the
 // runtimes that were named.
 func (r *checkRun) named(ctx context.Context, refs []string, need capability.Needs) error {
@@ -143,7 +148,7 @@ func (r *checkRun) supports(ctx context.Context, optional bool) ([]inference.Sup
 	var out []inference.Support
 	releases := slices.DeleteFunc(slices.Clone(r.runtimes), func(s string) bool { return s == "node" })
 	if len(releases) < len(r.runtimes) {
-		facts, err := r.look(ctx, r.table, r.nodeOptions, r.values)
+		facts, err := r.look(ctx, r.table, r.nodeOptions(), r.values)
 		if err != nil {
 			return nil, err
 		}
@@ -154,7 +159,7 @@ func (r *checkRun) supports(ctx context.Context, optional bool) ([]inference.Sup
 	if err != nil {
 		return nil, err
 	}
-	values, err := r.withConfig(r.table, r.values, runtimes, r.config)
+	values, err := r.withConfig(r.table, r.values, runtimes)
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ func (r *checkRun) node(ctx context.Context) error {
 	if r.requires != nil || r.wants != nil || r.runtimes != nil {
 		return usagef("nothing to check: name a plugin, or capabilities with --requires")
 	}
-	facts, err := r.look(ctx, r.table, r.nodeOptions, r.values)
+	facts, err := r.look(ctx, r.table, r.nodeOptions(), r.values)
 	if err != nil {
 		return fmt.Errorf("nothing was named to check, and this node cannot be: %w", err)
 	}

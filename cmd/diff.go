@@ -48,17 +48,21 @@ func (o *diffOptions) run(from, to string) error {
 	if err != nil {
 		return err
 	}
-	var sides [2]inference.Support
-	for i, expr := range []string{from, to} {
-		runtimes, err := t.Select(expr)
+	var runtimes []inference.Runtime
+	for _, expr := range []string{from, to} {
+		selected, err := t.Select(expr)
 		if err != nil {
 			return usage(err)
 		}
-		if len(runtimes) > 1 {
-			return usagef("%q names %d releases: name one", expr, len(runtimes))
+		if len(selected) > 1 {
+			return usagef("%q names %d releases: name one", expr, len(selected))
 		}
-		sides[i] = t.Lookup(runtimes[0], values)
+		runtimes = append(runtimes, selected[0])
 	}
+	if values, err = o.withConfig(t, values, runtimes); err != nil {
+		return err
+	}
+	sides := t.LookupAll(runtimes, values)
 	d := report.NewDiff(o.head("diff", t), sides[0], sides[1])
 	if err := o.write(d); err != nil {
 		return err

@@ -14,7 +14,6 @@ import (
 type inferOptions struct {
 	*app
 	targetOptions
-	config string
 	binary string
 }
 
@@ -56,7 +55,6 @@ Exit status 4 if nothing is known of it.`,
 		},
 	}
 	c.Flags().StringVar(&o.binary, "binary", "", "`FILE`, the executable of a runtime")
-	c.Flags().StringVar(&o.config, "runtime-config", "", "`FILE` with the runtime's configuration")
 	o.addAssume(c)
 	return c
 }
@@ -83,7 +81,7 @@ func (o *inferOptions) run(input string) error {
 	if len(runtimes) > 1 {
 		return usage(fmt.Errorf("%q names %d releases: name one, or use matrix --runtime", input, len(runtimes)))
 	}
-	if values, err = o.withConfig(t, values, runtimes, o.config); err != nil {
+	if values, err = o.withConfig(t, values, runtimes); err != nil {
 		return err
 	}
 	return o.answer(t, input, t.Lookup(runtimes[0], values))
@@ -108,7 +106,7 @@ func (o *inferOptions) executable() error {
 	}
 	s := t.Observe(inference.Observation{Binary: binaryEvidence(b)}, values)
 	if s.Match != inference.NoMatch {
-		if values, err = o.withConfig(t, values, []inference.Runtime{s.Runtime}, o.config); err != nil {
+		if values, err = o.withConfig(t, values, []inference.Runtime{s.Runtime}); err != nil {
 			return err
 		}
 		s = t.Observe(inference.Observation{Binary: binaryEvidence(b)}, values)

@@ -81,20 +81,26 @@ func (o *matrixOptions) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	if len(refs) > 0 && o.config != "" {
+		return usagef("--runtime-config is of one runtime: use it with check")
+	}
 	head := o.head("matrix", t)
 	if len(refs) > 0 {
 		return o.plugins(cmd, t, head, refs, only, values)
 	}
 	var m *report.Matrix
 	if o.by.value == "release" {
+		if values, err = o.withConfig(t, values, only); err != nil {
+			return err
+		}
 		m = report.NewMatrixByRelease(head, t, ids, only, values)
 	} else {
 		m = report.NewMatrixByLine(head, t, ids, only)
 		if len(m.Columns) == 0 {
 			return usagef("no release line in the table for %v", o.runtimes)
 		}
-		if len(o.assume) > 0 {
-			return usagef("--assume decides single releases: use it with --by release")
+		if len(o.assume) > 0 || o.config != "" {
+			return usagef("--assume and --runtime-config decide single releases: use them with --by release")
 		}
 	}
 	if o.changed {

@@ -53,8 +53,12 @@ runtime, with --require 3 or 4 as check.`,
 	return c
 }
 
+func addSocketFlag(c *cobra.Command, socket *string) {
+	c.Flags().StringVar(socket, "socket", "", "`PATH` of the NRI socket (environment NRI_SOCKET, default /var/run/nri/nri.sock)")
+}
+
 func (o *nodeOptions) addFlags(c *cobra.Command) {
-	c.Flags().StringVar(&o.socket, "socket", "", "`PATH` of the NRI socket (environment NRI_SOCKET, default /var/run/nri/nri.sock)")
+	addSocketFlag(c, &o.socket)
 	c.Flags().StringVar(&o.config, "runtime-config", "", "`FILE` with the runtime's configuration (default the one it runs with)")
 }
 

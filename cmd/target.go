@@ -13,6 +13,7 @@ import (
 type targetOptions struct {
 	runtimes []string
 	assume   []string
+	config   string
 }
 
 func (o *targetOptions) addFlags(c *cobra.Command) {
@@ -23,6 +24,7 @@ func (o *targetOptions) addFlags(c *cobra.Command) {
 
 func (o *targetOptions) addAssume(c *cobra.Command) {
 	c.Flags().StringArrayVar(&o.assume, "assume", nil, "`SETTING=VALUE` of the runtime's configuration, repeatable")
+	c.Flags().StringVar(&o.config, "runtime-config", "", "`FILE` with the runtime's configuration, config.toml or crio.conf")
 	complete(c, "assume", func() []string { return inference.Builtin().SettingNames() })
 }
 
@@ -50,7 +52,8 @@ func selectAll(t *inference.Table, exprs []string) ([]inference.Runtime, error) 
 // withConfig adds to the values what the configuration file of a runtime says;
 // what was assumed has precedence. With a file the default of NRI's own switch
 // counts too.
-func (o *targetOptions) withConfig(t *inference.Table, assumed inference.Values, runtimes []inference.Runtime, file string) (inference.Values, error) {
+func (o *targetOptions) withConfig(t *inference.Table, assumed inference.Values, runtimes []inference.Runtime) (inference.Values, error) {
+	file := o.config
 	if file == "" || len(runtimes) == 0 {
 		return assumed, nil
 	}
