@@ -32,7 +32,7 @@ func (r *checkRun) node(ctx context.Context) error {
 		p := plugins[i]
 		name := r.unused(p.title())
 		if answer.Err != nil {
-			gap := report.CheckPlugin{Name: name, Ref: p.ref, Gaps: []string{oneLine(answer.Err.Error())}}
+			gap := report.CheckPlugin{Name: name, Ref: p.ref, Gaps: []string{r.errorText(answer.Err)}}
 			r.add(gap, capability.Needs{Gaps: gap.Gaps}, supports)
 			continue
 		}

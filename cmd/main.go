@@ -33,8 +33,8 @@ func Main(ctx context.Context, args, env []string, stdin io.Reader, stdout, stde
 	root := newRoot(a)
 	root.SetArgs(args[1:])
 	err := root.ExecuteContext(ctx)
-	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		return exitInterrupted
+	if err != nil && ctx.Err() != nil {
+		return exitInterrupted // whatever it was doing, a signal ended it
 	}
 	code := status(err, a.started)
 	a.complain(err, code, strings.TrimPrefix(a.path, "nri-compat "))
@@ -48,7 +48,7 @@ func (a *app) complain(err error, code int, command string) {
 	if err == nil || errors.As(err, &silent) {
 		return
 	}
-	fmt.Fprintf(a.stderr, "nri-compat: %s\n", oneLine(err.Error()))
+	fmt.Fprintf(a.stderr, "nri-compat: %s\n", a.errorText(err))
 	if code == exitUsage {
 		if command != "" && command != "nri-compat" {
 			command += " "
@@ -57,6 +57,16 @@ func (a *app) complain(err error, code int, command string) {
 		}
 		fmt.Fprintf(a.stderr, "Run 'nri-compat %s--help' for usage.\n", command)
 	}
+}
+
+// errorText is an error as one line for a person.
+func (a *app) errorText(err error) string {
+	text := oneLine(err.Error())
+	if errors.Is(err, context.DeadlineExceeded) {
+		gaveUp := fmt.Sprintf("gave up after %s (--timeout)", a.timeout)
+		text = strings.ReplaceAll(text, context.DeadlineExceeded.Error(), gaveUp)
+	}
+	return text
 }
 
 // oneLine keeps an error on one line and free of control characters.

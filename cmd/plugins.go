@@ -80,8 +80,9 @@ func (a *app) reportErrors(answers []plugin.Answer) []report.ReferenceError {
 	errs := []report.ReferenceError{}
 	for _, answer := range answers {
 		if answer.Err != nil {
-			errs = append(errs, report.ReferenceError{Ref: answer.Ref, Error: oneLine(answer.Err.Error())})
-			fmt.Fprintf(a.stderr, "nri-compat: %s\n", oneLine(answer.Err.Error()))
+			text := a.errorText(answer.Err)
+			errs = append(errs, report.ReferenceError{Ref: answer.Ref, Error: text})
+			fmt.Fprintf(a.stderr, "nri-compat: %s\n", text)
 		}
 	}
 	return errs
