@@ -104,6 +104,18 @@ func compareRanges(a, b Range) int {
 		cmp.Compare(a.Runtime, b.Runtime), a.From.Compare(b.From))
 }
 
+// Canonical reads a table file and returns it in the form in which the
+// built-in table is kept: one row a line, keys and ranges in a fixed order.
+// An error is a [FileError]; whether the rows make sense is not checked, see
+// [Verify].
+func Canonical(r io.Reader, name string) ([]byte, error) {
+	f, _, err := readFile(r, name)
+	if err != nil {
+		return nil, err
+	}
+	return f.canonical()
+}
+
 // canonical writes the table as it is embedded: one row a line, sorted.
 func (f *file) canonical() ([]byte, error) {
 	rows := f.rows

@@ -1,0 +1,147 @@
+// Package probe reads the syntax of a container runtime and of the NRI library
+// it carries, and decides from it what becomes of each capability. A probe
+// names what it looked at; what it was not written to understand it leaves
+// undecided, for a person.
+package probe
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/nri-compat/nri-compat/capability"
+)
+
+// Verdict is what a probe found out about a capability at one place, or what
+// several of them amount to.
+type Verdict struct {
+	State  capability.State
+	Effect capability.Effect
+	// When is the condition of a conditional state, such as "cri.enable_cdi=true".
+	When string
+	// Files are where it was read, as "file:line".
+	Files []string
+	// In names the function, literal or declaration that was looked at.
+	In string
+	// Why says what is in the way of a decision; only with an unknown state.
+	Why string
+}
+
+// Same tells whether two verdicts say the same to a user.
+func (v Verdict) Same(w Verdict) bool {
+	return v.State == w.State && v.Effect == w.Effect && v.When == w.When
+}
+
+func (v Verdict) String() string {
+	s := v.State.String()
+	if v.When != "" {
+		s += " (" + v.When + ")"
+	}
+	if v.Effect != capability.NoEffect {
+		s += ", " + v.Effect.String()
+	}
+	return s
+}
+
+func yes(in string, files ...string) Verdict {
+	return Verdict{State: capability.Yes, In: in, Files: files}
+}
+
+func no(in string, files ...string) Verdict {
+	return Verdict{State: capability.No, In: in, Files: files}
+}
+
+func partial(in string, files ...string) Verdict {
+	return Verdict{State: capability.Partial, In: in, Files: files}
+}
+
+func crash(in string, files ...string) Verdict {
+	return Verdict{State: capability.Harmful, Effect: capability.Crash, In: in, Files: files}
+}
+
+func when(condition string, effect capability.Effect, in string, files ...string) Verdict {
+	return Verdict{State: capability.Conditional, When: condition, Effect: effect, In: in, Files: files}
+}
+
+func unknown(format string, args ...any) Verdict {
+	return Verdict{Why: fmt.Sprintf(format, args...)}
+}
+
+// yesIf is yes or no, depending on what was seen.
+func yesIf(seen bool, in string, files ...string) Verdict {
+	if seen {
+		return yes(in, files...)
+	}
+	return no(in, files...)
+}
+
+// all is the verdict of places that a value passes one after the other. The
+// first place that does not let it through decides; a place that is not
+// understood counts only if it does not come behind such a one, and then
+// nothing is known.
+func all(places ...Verdict) Verdict {
+	out := Verdict{State: capability.Yes}
+	for _, p := range places {
+		switch p.State {
+		case capability.No, capability.Harmful, capability.Unknown:
+			return p
+		case capability.Conditional:
+			if out.State == capability.Conditional && out.When != p.When {
+				return unknown("it depends on two settings, %s and %s, which a row cannot say", out.When, p.When)
+			}
+			out.State, out.When, out.Effect = p.State, p.When, p.Effect
+		case capability.Partial:
+			if out.State == capability.Yes {
+				out.State = capability.Partial
+			}
+		}
+		out.Files = append(out.Files, p.Files...)
+		out.In = cmp.Or(out.In, p.In)
+	}
+	return out
+}
+
+// anyWay is the verdict of ways that lead to the same end independently: yes
+// if all do, no if none does, otherwise partial.
+func anyWay(ways ...Verdict) Verdict {
+	var out Verdict
+	worst, best := capability.Yes, capability.No
+	for _, w := range ways {
+		if w.State == capability.Unknown {
+			return w
+		}
+		worst = max(worst, w.State)
+		best = min(best, w.State)
+		out.Files = append(out.Files, w.Files...)
+		out.In = cmp.Or(out.In, w.In)
+		if w.State == capability.Conditional {
+			out.When, out.Effect = w.When, w.Effect
+		}
+	}
+	switch {
+	case worst == best && best != capability.Conditional:
+		out.State = best
+	case best == capability.No || best == capability.Harmful:
+		out.State = capability.No
+	case worst == capability.Conditional || best == capability.Conditional && worst == best:
+		out.State = capability.Conditional
+		return out
+	default:
+		out.State = capability.Partial
+	}
+	out.When, out.Effect = "", capability.NoEffect
+	return out
+}
+
+// trim leaves the first n files of a verdict, without repetitions, in the
+// order in which the value passes them.
+func (v Verdict) trim(n int) Verdict {
+	var files []string
+	for _, f := range v.Files {
+		if !slices.Contains(files, f) && len(files) < n {
+			files = append(files, f)
+		}
+	}
+	v.Files = files
+	return v
+}

@@ -1,0 +1,180 @@
+package rows
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/nri-compat/nri-compat/capability"
+	"github.com/nri-compat/nri-compat/inference"
+	"github.com/nri-compat/nri-compat/inference/gen/probe"
+)
+
+// Print writes what would change, grouped by capability and release line, and
+// what a person must decide.
+func (c *Comparison) Print(w io.Writer) {
+	if len(c.Added) > 0 {
+		fmt.Fprintf(w, "New releases:\n")
+		for _, f := range c.Added {
+			row, _ := f.row()
+			fmt.Fprintf(w, "  %s %s, %s: NRI %s, reports the name %q, NRI %s by default\n", row.Runtime, row.Version, row.Date, row.NRI, row.Name, onOff(row.NRIEnabled))
+		}
+		fmt.Fprintln(w)
+	}
+	c.printFacts(w)
+	c.printCells(w, "Changes of capabilities:", func(cell Cell) bool { return cell.New.State != capability.Unknown })
+	c.printCells(w, "For a person to decide:", func(cell Cell) bool { return cell.New.State == capability.Unknown })
+	c.printNew(w)
+	for _, line := range c.NewLines() {
+		runtime, _, _ := strings.Cut(line, " ")
+		fmt.Fprintf(w, "%s is a new line: add it to \"affected\" of the bugs that it has. Its predecessor has %s.\n\n", line, strings.Join(c.OpenBugs(runtime), ", "))
+	}
+	if len(c.Unread) > 0 {
+		fmt.Fprintf(w, "Not read, kept as they are: %s.\n\n", spans(c.Unread))
+	}
+	fmt.Fprintf(w, "%d cells compared: %d equal, %d different, %d not decided.\n", c.Compared, c.Equal, c.Different, c.Unknown)
+}
+
+func onOff(on bool) string {
+	if on {
+		return "on"
+	}
+	return "off"
+}
+
+func (c *Comparison) printFacts(w io.Writer) {
+	if len(c.Facts) == 0 {
+		return
+	}
+	fmt.Fprintln(w, "Changes of rows and settings:")
+	facts := slices.Clone(c.Facts)
+	slices.SortStableFunc(facts, func(a, b Fact) int { return strings.Compare(a.Runtime+a.What, b.Runtime+b.What) })
+	for i := 0; i < len(facts); {
+		j := i
+		for j+1 < len(facts) && sameFact(facts[i], facts[j+1]) {
+			j++
+		}
+		f := facts[i]
+		fmt.Fprintf(w, "  %s %s: %s: ", f.Runtime, span(f.Version, facts[j].Version), f.What)
+		if f.Why != "" {
+			fmt.Fprintf(w, "not decided: %s\n", f.Why)
+		} else {
+			fmt.Fprintf(w, "%q → %q\n", f.Old, f.New)
+		}
+		i = j + 1
+	}
+	fmt.Fprintln(w)
+}
+
+func sameFact(a, b Fact) bool {
+	return a.Runtime == b.Runtime && a.What == b.What && a.Old == b.Old && a.New == b.New && a.Why == b.Why && a.Version.Line() == b.Version.Line()
+}
+
+func span(from, to inference.Version) string {
+	if from == to {
+		return from.String()
+	}
+	return from.String() + " to " + to.String()
+}
+
+// printCells writes cells, neighbours of a line that say the same as one.
+func (c *Comparison) printCells(w io.Writer, title string, which func(Cell) bool) {
+	var cells []Cell
+	for _, cell := range c.Cells {
+		if which(cell) {
+			cells = append(cells, cell)
+		}
+	}
+	if len(cells) == 0 {
+		return
+	}
+	fmt.Fprintln(w, title)
+	previous := capability.ID(0)
+	for i := 0; i < len(cells); {
+		j := i
+		for j+1 < len(cells) && sameCell(cells[i], cells[j+1]) {
+			j++
+		}
+		cell := cells[i]
+		if i == 0 || cell.Capability != previous {
+			fmt.Fprintf(w, "  %s\n", cell.Capability)
+			previous = cell.Capability
+		}
+		fmt.Fprintf(w, "    %s %s (line %s, %d): ", cell.Runtime, span(cell.Version, cells[j].Version), cell.Version.Line(), j-i+1)
+		if cell.New.State == capability.Unknown {
+			fmt.Fprintf(w, "%s; %s\n", describe(cell), cell.New.Why)
+		} else {
+			fmt.Fprintf(w, "%s → %s\n", cell.Old, cell.New)
+			fmt.Fprintf(w, "      %s\n", evidence(cell.New))
+		}
+		i = j + 1
+	}
+	fmt.Fprintln(w)
+}
+
+func describe(cell Cell) string {
+	if cell.Added {
+		return "not decided"
+	}
+	return "the table says " + cell.Old.String()
+}
+
+func sameCell(a, b Cell) bool {
+	return a.Capability == b.Capability && a.Runtime == b.Runtime && a.Version.Line() == b.Version.Line() &&
+		a.Old.Same(b.Old) && a.New.Same(b.New) && a.New.Why == b.New.Why && a.Added == b.Added
+}
+
+func evidence(v probe.Verdict) string {
+	text := strings.Join(v.Files, ", ")
+	if v.In != "" {
+		text += " (" + v.In + ")"
+	}
+	return strings.TrimSpace(text)
+}
+
+// printNew writes in what new releases differ from the one before them in
+// their line, or in the line before it.
+func (c *Comparison) printNew(w io.Writer) {
+	cells := c.old.cells()
+	for _, f := range c.Added {
+		before, report := c.before(f)
+		if before.IsZero() {
+			continue
+		}
+		var lines []string
+		for _, id := range capability.All() {
+			was := probe.Verdict{}
+			if report != nil {
+				was = report.Verdicts[id]
+			} else if r := cells[cellKey{f.Runtime, before, id}]; r != nil {
+				was = probe.Verdict{State: r.State, Effect: r.Effect, When: r.When}
+			}
+			if now := f.Report.Verdicts[id]; !now.Same(was) && now.State != capability.Unknown {
+				lines = append(lines, fmt.Sprintf("    %s: %s → %s  %s", id, was, now, evidence(now)))
+			}
+		}
+		if len(lines) == 0 {
+			fmt.Fprintf(w, "%s %s treats every capability as %s does.\n\n", f.Runtime, f.Version, before)
+			continue
+		}
+		slices.Sort(lines)
+		fmt.Fprintf(w, "%s %s differs from %s:\n%s\n\n", f.Runtime, f.Version, before, strings.Join(lines, "\n"))
+	}
+}
+
+// before returns the newest release older than one that was added, with its
+// report if it was read too.
+func (c *Comparison) before(f Found) (v inference.Version, report *probe.Report) {
+	for _, r := range c.old.Releases {
+		if r.Runtime == f.Runtime && r.Version.Compare(f.Version) < 0 && r.Version.Compare(v) > 0 {
+			v = r.Version
+		}
+	}
+	for _, g := range c.found {
+		if g.Runtime == f.Runtime && g.Version.Compare(f.Version) < 0 && g.Version.Compare(v) >= 0 {
+			v, report = g.Version, g.Report
+		}
+	}
+	return v, report
+}

@@ -1,0 +1,40 @@
+package rows
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/nri-compat/nri-compat/capability"
+)
+
+// Show writes everything that was found out about a release.
+func Show(w io.Writer, f Found) {
+	row, problems := f.row()
+	fmt.Fprintf(w, "%s %s, %s, NRI %s\n", row.Runtime, row.Version, row.Date, row.NRI)
+	text := func(what, value, at, why string) {
+		if why != "" {
+			value = "not decided: " + why
+		}
+		fmt.Fprintf(w, "  %-34s %s  %s\n", what, value, at)
+	}
+	text("name sent to plugins", row.Name, f.Report.Name.At, problems["name"])
+	text("version sent to plugins", f.Report.VersionForm.Value, f.Report.VersionForm.At, f.Report.VersionForm.Why)
+	fmt.Fprintln(w, "settings:")
+	for _, s := range f.settings() {
+		if s.Absent {
+			text(s.Name, "the release has no such setting", "", s.Why)
+			continue
+		}
+		text(s.Name, fmt.Sprintf("%q by default; %s", s.Value, s.Key), s.At, s.Why)
+	}
+	fmt.Fprintln(w, "configuration of NRI:")
+	for _, s := range f.Report.Config {
+		text(s.Key, s.Value, s.At, s.Why)
+	}
+	fmt.Fprintln(w, "capabilities:")
+	for _, id := range capability.All() {
+		v := f.Report.Verdicts[id]
+		text(id.String(), v.String(), evidence(v), v.Why)
+	}
+	fmt.Fprintln(w)
+}
