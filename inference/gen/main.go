@@ -23,6 +23,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/nri-compat/nri-compat/capability"
 	"github.com/nri-compat/nri-compat/inference"
 	"github.com/nri-compat/nri-compat/inference/gen/collect"
 	"github.com/nri-compat/nri-compat/inference/gen/rows"
@@ -51,6 +52,7 @@ type options struct {
 	sources collect.Sources
 	table   string
 	only    list
+	ids     []capability.ID
 	show    bool
 	write   bool
 	because string
@@ -73,7 +75,7 @@ func (l *list) Set(s string) error {
 
 func parse(args []string, stderr io.Writer) (options, error) {
 	var o options
-	var modules list
+	var modules, names list
 	flags := flag.NewFlagSet("gen", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.StringVar(&o.sources.Containerd, "containerd", "", "git `directory` of containerd")
@@ -82,6 +84,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.Var(&modules, "module", "`MODULE@VERSION` of containerd that the Go client fetches, for releases without a tag in -containerd")
 	flags.StringVar(&o.table, "table", "inference/table.json", "table `file` to compare with and to write")
 	flags.Var(&o.only, "release", "read only this `RUNTIME@VERSION`, such as containerd@2.4.3")
+	flags.Var(&names, "capability", "compare and write only this `CAPABILITY` of releases that the table has")
 	flags.BoolVar(&o.show, "show", false, "print everything that was found, with its evidence, instead of the differences")
 	diff := flags.Bool("diff", true, "print what would change")
 	flags.BoolVar(&o.write, "write", false, "write the table")
@@ -101,6 +104,13 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	}
 	if _, err := time.Parse(time.DateOnly, o.day); err != nil {
 		return o, fmt.Errorf("invalid date %q: want YYYY-MM-DD", o.day)
+	}
+	for _, name := range names {
+		id, err := capability.Parse(name)
+		if err != nil {
+			return o, err
+		}
+		o.ids = append(o.ids, id)
 	}
 	for _, name := range o.only {
 		if _, _, err := parseRelease(name); err != nil {
@@ -152,7 +162,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		}
 		return nil
 	}
-	comparison := rows.Compare(table, found)
+	comparison := rows.Compare(table, found, o.ids...)
 	comparison.Print(out)
 	if !o.write {
 		if comparison.Different+comparison.Unknown+len(comparison.Facts)+len(comparison.Added) > 0 {

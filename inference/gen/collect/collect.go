@@ -52,7 +52,7 @@ func New(ctx context.Context, s Sources, first func(runtime string) inference.Ve
 type task struct {
 	runtime string
 	version inference.Version
-	date    time.Time
+	date    string
 	tagged  bool // date is that of the tag, not of the commit
 	open    func() (*source.Tree, error)
 }
@@ -155,9 +155,11 @@ func (c *Collector) moduleTask(name string) (task, error) {
 	if err != nil {
 		return t, err
 	}
-	if t.date, err = m.Time(); err != nil {
+	committed, err := m.Time()
+	if err != nil {
 		return t, err
 	}
+	t.date = committed.Format(time.DateOnly)
 	t.open = func() (*source.Tree, error) { return source.Dir(m.Dir) }
 	return t, nil
 }
@@ -207,7 +209,7 @@ func (c *Collector) release(t task) (rows.Found, error) {
 	if err != nil {
 		return rows.Found{}, err
 	}
-	out := rows.Found{Runtime: t.runtime, Version: t.version, NRI: nri.Version, Report: report, Day: t.date.Format(time.DateOnly)}
+	out := rows.Found{Runtime: t.runtime, Version: t.version, NRI: nri.Version, Report: report, Day: t.date}
 	if t.tagged {
 		out.Date = out.Day
 	}

@@ -49,9 +49,9 @@ type Entry struct {
 type Ref struct {
 	// Name is the short name, such as "v1.7.0" or "main".
 	Name string
-	// Date is the day, in UTC, on which an annotated tag was made, or on which
-	// the commit was committed.
-	Date time.Time
+	// Date is the day, YYYY-MM-DD, on which an annotated tag was made, or on
+	// which the commit was committed, where the one who did it was.
+	Date string
 }
 
 // Open starts reading the repository at dir. The context ends the process.
@@ -119,7 +119,7 @@ func (r *Repo) Close() error {
 
 // Refs returns all tags and the branches of that name, oldest first.
 func (r *Repo) Refs(branches ...string) ([]Ref, error) {
-	args := []string{"for-each-ref", "--sort=creatordate", "--format=%(refname:lstrip=2) %(creatordate:unix)", "refs/tags"}
+	args := []string{"for-each-ref", "--sort=creatordate", "--format=%(refname:lstrip=2) %(creatordate:short)", "refs/tags"}
 	for _, b := range branches {
 		args = append(args, "refs/heads/"+b)
 	}
@@ -136,12 +136,11 @@ func (r *Repo) Refs(branches ...string) ([]Ref, error) {
 	}
 	var refs []Ref
 	for line := range strings.Lines(string(out)) {
-		name, when, _ := strings.Cut(strings.TrimSpace(line), " ")
-		seconds, err := strconv.ParseInt(when, 10, 64)
-		if err != nil {
+		name, date, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if _, err := time.Parse(time.DateOnly, date); err != nil {
 			continue // a tag of something that has no date
 		}
-		refs = append(refs, Ref{name, time.Unix(seconds, 0).UTC()})
+		refs = append(refs, Ref{name, date})
 	}
 	return refs, nil
 }

@@ -3,8 +3,10 @@ package probe
 import (
 	"errors"
 	"go/ast"
+	"go/constant"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"io/fs"
 	"path"
 	"reflect"
@@ -23,6 +25,9 @@ type configs struct {
 	files  []syntaxFile
 	unread []string
 	server *server
+	// library are the string constants of the adaptation, such as
+	// DefaultSocketPath.
+	library map[string]string
 }
 
 // syntaxFile is a parsed file.
@@ -86,8 +91,15 @@ func parseDirs(t *source.Tree, dirs ...string) (files []syntaxFile, unread []str
 	return files, unread, nil
 }
 
-func readConfigs(t *source.Tree, p places, s *server) (*configs, error) {
-	c := &configs{places: p, server: s}
+func readConfigs(t *source.Tree, p places, s *server, lib *Library) (*configs, error) {
+	c := &configs{places: p, server: s, library: map[string]string{}}
+	for _, pkg := range []*types.Package{lib.apiTypes, lib.adaptationTypes} {
+		for _, name := range pkg.Scope().Names() {
+			if k, ok := pkg.Scope().Lookup(name).(*types.Const); ok && k.Val().Kind() == constant.String {
+				c.library[name] = constant.StringVal(k.Val())
+			}
+		}
+	}
 	var err error
 	c.files, c.unread, err = parseDirs(t, append(p.config, p.options, "services/tasks", "plugins/services/tasks")...)
 	return c, err

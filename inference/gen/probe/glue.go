@@ -16,19 +16,22 @@ import (
 type glue struct {
 	domain *code // package nri: API, local, the conversions to messages
 	cri    *code // the wrappers of the runtime's pods and containers
-	lib    *Library
-	places places
+	// wrapped is the package of the type that the wrapper of pods embeds, nil
+	// if there is none. Its methods are the wrapper's too.
+	wrapped *code
+	lib     *Library
+	places  places
 }
 
 // places are the directories of a runtime in which the glue lies.
 type places struct {
-	runtime   string
-	domain    source.Selection
-	cri       source.Selection
-	server    string   // the CRI service
-	config    []string // packages with default configurations
-	options   string   // package with WithResources; containerd only
-	container string   // package that updates and builds specs; CRI-O only
+	runtime string
+	domain  source.Selection
+	cri     source.Selection
+	wrapped source.Selection
+	server  string   // the CRI service
+	config  []string // packages with default configurations
+	options string   // package with WithResources; containerd only
 }
 
 // findPlaces looks for the glue of a runtime. Without a directory of package
@@ -48,7 +51,7 @@ func findPlaces(t *source.Tree, runtime string) (p places, err error) {
 		p.cri = source.Selection{Dir: first("server"), Only: []string{"nri-api.go"}}
 		p.server = p.cri.Dir
 		p.config = []string{first("internal/config/nri"), first("pkg/config")}
-		p.container = first("internal/lib")
+		p.wrapped.Dir = first("internal/lib/sandbox")
 		return p, err
 	}
 	p.server = first("internal/cri/server", "pkg/cri/server")
@@ -58,6 +61,7 @@ func findPlaces(t *source.Tree, runtime string) (p places, err error) {
 	}
 	p.config = []string{p.domain.Dir, first("internal/cri/config", "pkg/cri/config")}
 	p.options = first("internal/cri/opts", "pkg/cri/opts")
+	p.wrapped.Dir = first("internal/cri/store/sandbox", "pkg/cri/store/sandbox")
 	return p, err
 }
 
@@ -85,7 +89,15 @@ func readGlue(t *source.Tree, p places, lib *Library) (*glue, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &glue{newCode(domain), newCode(cri), lib, p}, nil
+	g := &glue{domain: newCode(domain), cri: newCode(cri), lib: lib, places: p}
+	if p.wrapped.Dir != "" {
+		wrapped, err := source.Load(t, p.wrapped, "runtime/wrapped", library)
+		if err != nil {
+			return nil, err
+		}
+		g.wrapped = newCode(wrapped)
+	}
+	return g, nil
 }
 
 // relays returns which methods of the CRI layer relay which call of the
@@ -235,9 +247,35 @@ func (g *glue) getter(fun *types.Func) Verdict {
 // implementation returns the method of the CRI layer for one of an interface
 // of package nri.
 func (g *glue) implementation(fun *types.Func) *fn {
-	wrapper := "criContainer."
-	if strings.Contains(receiver(fun), "Pod") {
-		wrapper = "criPodSandbox."
+	if !strings.Contains(receiver(fun), "Pod") {
+		return g.cri.method("criContainer." + fun.Name())
 	}
-	return g.cri.method(wrapper + fun.Name())
+	f := g.cri.method("criPodSandbox." + fun.Name())
+	if f == nil && g.embedsSandbox() {
+		f = g.wrapped.method("Sandbox." + fun.Name())
+	}
+	return f
+}
+
+// embedsSandbox tells whether the wrapper of pods embeds the runtime's own
+// type for them.
+func (g *glue) embedsSandbox() bool {
+	found := false
+	for _, file := range g.cri.Files {
+		ast.Inspect(file, func(n ast.Node) bool {
+			spec, ok := n.(*ast.TypeSpec)
+			if !ok || spec.Name.Name != "criPodSandbox" {
+				return true
+			}
+			if st, ok := spec.Type.(*ast.StructType); ok {
+				for _, f := range st.Fields.List {
+					if len(f.Names) == 0 && typeName(f.Type) == "Sandbox" {
+						found = true
+					}
+				}
+			}
+			return false
+		})
+	}
+	return found
 }

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"errors"
 	"go/ast"
 	"go/types"
@@ -134,7 +135,7 @@ func linkedPackage(t *source.Tree) (string, error) {
 // types and names for it are declared.
 func registrationDirs() []string {
 	return []string{
-		"plugins/nri", "pkg/nri/plugin", "plugins/cri/runtime", "plugins/cri", "pkg/cri",
+		"plugins/nri", "pkg/nri/plugin", "plugins/cri/runtime", "pkg/cri/server/base", "plugins/cri", "pkg/cri",
 		"plugins/services/tasks", "services/tasks", "plugins/services", "services", "plugins", "plugin",
 	}
 }
@@ -190,8 +191,8 @@ func settings(t *source.Tree, c *configs) (map[string]Setting, []Setting, error)
 	}{
 		{"nri.enabled", "Disable", " = false", true, []string{"plugins/nri", "pkg/nri/plugin"}},
 		{"nri.external_connections", "DisableConnections", " = false", true, []string{"plugins/nri", "pkg/nri/plugin"}},
-		{"cri.enable_cdi", "EnableCDI", " = true", false, []string{"plugins/cri/runtime", "pkg/cri"}},
-		{"cri.disable_hugetlb_controller", "DisableHugetlbController", " = false", false, []string{"plugins/cri/runtime", "pkg/cri"}},
+		{"cri.enable_cdi", "EnableCDI", " = true", false, []string{"plugins/cri/runtime", "pkg/cri/server/base", "pkg/cri"}},
+		{"cri.disable_hugetlb_controller", "DisableHugetlbController", " = false", false, []string{"plugins/cri/runtime", "pkg/cri/server/base", "pkg/cri"}},
 		{"blockio_config_file", "BlockIOConfigFile", "", false, []string{"plugins/services/tasks", "services/tasks"}},
 	} {
 		set := c.setting(s.name, s.field, "", s.negated)
@@ -246,6 +247,9 @@ func (c *configs) keys() []Setting {
 					continue
 				}
 				d := c.keyDefault(fd.Names[0].Name)
+				if d == "" && typeName(fd.Type) == "bool" {
+					d = "false"
+				}
 				out = append(out, Setting{Name: fd.Names[0].Name, Key: key, Value: d, At: f.where(fd)})
 			}
 			return true
@@ -267,10 +271,11 @@ func (c *configs) keyDefault(field string) string {
 				continue
 			}
 			if kv := literalKeys(fun.Body, "Config")[field]; kv != nil {
+				out = types.ExprString(kv.Value)
 				if value, ok := c.constant(kv.Value); ok {
 					out = value
-				} else {
-					out = types.ExprString(kv.Value)
+				} else if s, ok := kv.Value.(*ast.SelectorExpr); ok {
+					out = cmp.Or(c.library[s.Sel.Name], out)
 				}
 			}
 		}

@@ -182,15 +182,13 @@ func (o *generator) blockIO() Verdict {
 	}
 	lookup := false
 	ast.Inspect(lit.Body, func(n ast.Node) bool {
-		if s, ok := n.(*ast.SelectorExpr); ok {
-			if id, ok := s.X.(*ast.Ident); ok && id.Name == "blockio" {
-				lookup = true
-			}
+		if call, ok := n.(*ast.CallExpr); ok && strings.Contains(strings.ToLower(selected(call.Fun)), "blockio") {
+			lookup = true
 		}
 		return true
 	})
 	if !lookup {
-		return unknown("the block I/O resolver in %s looks a class up in no package blockio", o.in.name)
+		return unknown("the block I/O resolver in %s does not look a class up", o.in.name)
 	}
 	effect := capability.Dropped
 	ast.Inspect(lit.Body, func(n ast.Node) bool {

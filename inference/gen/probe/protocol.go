@@ -46,7 +46,11 @@ func (l *library) sent(message, field string) Verdict {
 		return v
 	}
 	fns := l.everything()
-	if u, f, ok := find(fns, message+"."+field, true); ok {
+	reached := fns // and the methods of the messages that they call
+	for _, f := range fns {
+		reached = append(reached, f.reach(l.api)[1:]...)
+	}
+	if u, f, ok := find(reached, message+"."+field, true); ok {
 		return yes(f.name, f.code.where(u.node))
 	}
 	for _, f := range fns {

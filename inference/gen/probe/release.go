@@ -121,7 +121,7 @@ func extraDirs() []string { return []string{"internal/lib", "internal/factory/co
 // is found in it.
 func contentKey(t *source.Tree, p places, libKey string) (string, error) {
 	key := libKey + p.runtime
-	dirs := append([]string{p.domain.Dir, p.cri.Dir, p.server, p.options}, p.config...)
+	dirs := append([]string{p.domain.Dir, p.cri.Dir, p.server, p.options, p.wrapped.Dir}, p.config...)
 	for _, dir := range append(append(dirs, extraDirs()...), registrationDirs()...) {
 		if dir == "" {
 			continue
@@ -149,7 +149,7 @@ func (r *Reader) read(t *source.Tree, p places, lib *Library) (*finding, error) 
 		s.layer = g.cri.where(g.cri.Files[0])
 	}
 	s.unread = append(s.unread, append(g.cri.Unread, g.domain.Unread...)...)
-	c, err := readConfigs(t, p, s)
+	c, err := readConfigs(t, p, s, lib)
 	if err != nil {
 		return nil, err
 	}

@@ -27,6 +27,7 @@ type Found struct {
 type Comparison struct {
 	old   *Document
 	found []Found
+	only  []capability.ID // empty for all
 
 	// Compared counts the cells of releases that are in the table and were
 	// read; Equal, Different and Unknown are its parts.
@@ -66,12 +67,14 @@ type Fact struct {
 }
 
 // Compare compares releases with a table. The releases may come in any order.
-func Compare(d *Document, found []Found) *Comparison {
+// If capabilities are named, those alone are compared, and nothing else of
+// releases that the table has.
+func Compare(d *Document, found []Found, only ...capability.ID) *Comparison {
 	found = slices.Clone(found)
 	slices.SortFunc(found, func(a, b Found) int {
 		return cmp.Or(strings.Compare(a.Runtime, b.Runtime), a.Version.Compare(b.Version))
 	})
-	c := &Comparison{old: d, found: found}
+	c := &Comparison{old: d, found: found, only: only}
 	cells := d.cells()
 	read := map[string]bool{}
 	for _, f := range found {
@@ -79,10 +82,13 @@ func Compare(d *Document, found []Found) *Comparison {
 		row := d.release(f.Runtime, f.Version)
 		if row == nil {
 			c.Added = append(c.Added, f)
-		} else {
+		} else if len(only) == 0 {
 			c.facts(*row, f)
 		}
 		for _, id := range capability.All() {
+			if row != nil && !c.compares(id) {
+				continue
+			}
 			c.cell(id, f, row != nil, cells[cellKey{f.Runtime, f.Version, id}])
 		}
 	}
@@ -96,6 +102,11 @@ func Compare(d *Document, found []Found) *Comparison {
 		}
 	}
 	return c
+}
+
+// compares tells whether a capability is to be compared.
+func (c *Comparison) compares(id capability.ID) bool {
+	return len(c.only) == 0 || slices.Contains(c.only, id)
 }
 
 func (c *Comparison) cell(id capability.ID, f Found, known bool, old *inference.Range) {

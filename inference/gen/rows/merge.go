@@ -40,6 +40,9 @@ func (c *Comparison) Merge(because, day string) (*Document, error) {
 	if len(frozen) > 0 && strings.TrimSpace(because) == "" {
 		return nil, fmt.Errorf("%s: rows of published releases would change: say why with -because, or do not write", spans(frozen))
 	}
+	if lost := c.Lost(); len(lost) > 0 && strings.TrimSpace(because) == "" {
+		return nil, fmt.Errorf("new releases would lose what the release before has, which may be a probe that lost its way: %s: look at the source, then say why with -because", strings.Join(lost, "; "))
+	}
 	for _, f := range c.Added {
 		row, problems := f.row()
 		for column, why := range problems {
@@ -50,8 +53,14 @@ func (c *Comparison) Merge(because, day string) (*Document, error) {
 	d.Releases = c.releases()
 	d.Settings = c.settings()
 	d.Ranges = c.ranges(d.Releases)
-	if len(frozen) > 0 {
-		d.Changes = append(slices.Clone(d.Changes), inference.Change{Date: day, Releases: spans(frozen), Because: because})
+	if reason := strings.TrimSpace(because); reason != "" && len(frozen)+len(c.Lost()) > 0 {
+		for _, lost := range c.Lost() {
+			reason += "; " + lost
+		}
+		if len(frozen) == 0 {
+			frozen = c.addedRows()
+		}
+		d.Changes = append(slices.Clone(d.Changes), inference.Change{Date: day, Releases: spans(frozen), Because: reason})
 	}
 	if len(frozen) > 0 || len(c.Added) > 0 {
 		d.Version = day
@@ -59,10 +68,43 @@ func (c *Comparison) Merge(because, day string) (*Document, error) {
 	return &d, nil
 }
 
+// Lost names what new releases do not have any more, as "RUNTIME VERSION:
+// CAPABILITY".
+func (c *Comparison) Lost() []string {
+	cells := c.old.cells()
+	var out []string
+	for _, f := range c.Added {
+		for _, d := range c.differs(f, cells) {
+			if rank(d.now) > rank(d.was) {
+				out = append(out, fmt.Sprintf("%s %s: %s", f.Runtime, f.Version, d.id))
+			}
+		}
+	}
+	return out
+}
+
+// rank orders states by how little of a capability is there; what is not known
+// loses nothing.
+func rank(v probe.Verdict) int {
+	return slices.Index([]capability.State{capability.Yes, capability.Conditional, capability.Partial, capability.No, capability.Harmful}, v.State)
+}
+
+func (c *Comparison) addedRows() []inference.Release {
+	var out []inference.Release
+	for _, f := range c.Added {
+		row, _ := f.row()
+		out = append(out, row)
+	}
+	return out
+}
+
 func (c *Comparison) releases() []inference.Release {
 	out := slices.Clone(c.old.Releases)
 	for _, f := range c.found {
 		row, problems := f.row()
+		if len(c.only) > 0 && c.old.release(f.Runtime, f.Version) != nil {
+			continue
+		}
 		at := slices.IndexFunc(out, func(r inference.Release) bool { return r.Runtime == f.Runtime && r.Version == f.Version })
 		if at < 0 {
 			out = append(out, row)
@@ -101,6 +143,9 @@ func (c *Comparison) settings() []inference.Default {
 			row, ok := c.old.setting(k.name, k.runtime, v)
 			for _, f := range c.found {
 				s, has := f.Report.Settings[k.name]
+				if len(c.only) > 0 && c.old.release(f.Runtime, f.Version) != nil {
+					continue
+				}
 				if f.Runtime == k.runtime && f.Version == v && has && s.Why == "" && !s.Absent {
 					row, ok = inference.Default{Setting: k.name, Runtime: k.runtime, Value: s.Value, Key: s.Key}, true
 				}
@@ -163,7 +208,7 @@ func (c *Comparison) ranges(releases []inference.Release) []inference.Range {
 // merged is one cell as the new table has it, as a range that begins there.
 func (c *Comparison) merged(id capability.ID, rel inference.Release, old *inference.Range, report *probe.Report) inference.Range {
 	cell := inference.Range{Capability: id, Runtime: rel.Runtime, Line: rel.Version.Line(), From: rel.Version}
-	if report != nil {
+	if report != nil && (old == nil || c.compares(id)) {
 		v := report.Verdicts[id]
 		same := old != nil && v.Same(probe.Verdict{State: old.State, Effect: old.Effect, When: old.When})
 		if v.State != capability.Unknown && !same || old == nil {

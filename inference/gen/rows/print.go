@@ -138,21 +138,17 @@ func evidence(v probe.Verdict) string {
 func (c *Comparison) printNew(w io.Writer) {
 	cells := c.old.cells()
 	for _, f := range c.Added {
-		before, report := c.before(f)
+		before, _ := c.before(f)
 		if before.IsZero() {
 			continue
 		}
 		var lines []string
-		for _, id := range capability.All() {
-			was := probe.Verdict{}
-			if report != nil {
-				was = report.Verdicts[id]
-			} else if r := cells[cellKey{f.Runtime, before, id}]; r != nil {
-				was = probe.Verdict{State: r.State, Effect: r.Effect, When: r.When}
+		for _, d := range c.differs(f, cells) {
+			mark := ""
+			if rank(d.now) > rank(d.was) {
+				mark = "  LOST"
 			}
-			if now := f.Report.Verdicts[id]; !now.Same(was) && now.State != capability.Unknown {
-				lines = append(lines, fmt.Sprintf("    %s: %s → %s  %s", id, was, now, evidence(now)))
-			}
+			lines = append(lines, fmt.Sprintf("    %s: %s → %s  %s%s", d.id, d.was, d.now, evidence(d.now), mark))
 		}
 		if len(lines) == 0 {
 			fmt.Fprintf(w, "%s %s treats every capability as %s does.\n\n", f.Runtime, f.Version, before)
@@ -161,6 +157,30 @@ func (c *Comparison) printNew(w io.Writer) {
 		slices.Sort(lines)
 		fmt.Fprintf(w, "%s %s differs from %s:\n%s\n\n", f.Runtime, f.Version, before, strings.Join(lines, "\n"))
 	}
+}
+
+// difference is a capability that a new release treats otherwise than the one
+// before it.
+type difference struct {
+	id       capability.ID
+	was, now probe.Verdict
+}
+
+func (c *Comparison) differs(f Found, cells map[cellKey]*inference.Range) []difference {
+	before, report := c.before(f)
+	var out []difference
+	for _, id := range capability.All() {
+		d := difference{id: id, now: f.Report.Verdicts[id]}
+		if report != nil {
+			d.was = report.Verdicts[id]
+		} else if r := cells[cellKey{f.Runtime, before, id}]; r != nil {
+			d.was = probe.Verdict{State: r.State, Effect: r.Effect, When: r.When}
+		}
+		if !d.now.Same(d.was) && d.now.State != capability.Unknown && d.was.State != capability.Unknown {
+			out = append(out, d)
+		}
+	}
+	return out
 }
 
 // before returns the newest release older than one that was added, with its
