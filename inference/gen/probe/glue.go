@@ -279,3 +279,11 @@ func (g *glue) embedsSandbox() bool {
 	}
 	return found
 }
+
+// declaration is where package nri declares what the CRI layer can relay.
+func (g *glue) declaration() string {
+	if api := g.domain.Types.Scope().Lookup("API"); api != nil {
+		return g.domain.Line(api.Pos())
+	}
+	return g.places.domain.Dir
+}

@@ -145,9 +145,7 @@ func (r *Reader) read(t *source.Tree, p places, lib *Library) (*finding, error) 
 	if err != nil {
 		return nil, err
 	}
-	if len(g.cri.Files) > 0 {
-		s.layer = g.cri.where(g.cri.Files[0])
-	}
+	s.layer = g.declaration()
 	s.unread = append(s.unread, append(g.cri.Unread, g.domain.Unread...)...)
 	c, err := readConfigs(t, p, s, lib)
 	if err != nil {
