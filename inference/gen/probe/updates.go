@@ -198,3 +198,22 @@ func (l *Library) verdict(id capability.ID) Verdict {
 	}
 	return unknown("no probe of the library is about it")
 }
+
+// Executes returns what the library by itself does about an adjustment or an
+// update in a response, given the options it asks for: what running it shows.
+func (l *Library) Executes(id capability.ID) Verdict {
+	switch id {
+	case capability.UpdateUnsolicited:
+		return l.fact("unsolicited")
+	case capability.UpdateUnsolicitedFromHandler:
+		return all(l.fact("unsolicited"), l.fact("locked"))
+	case capability.UpdateOtherContainersOnCreate:
+		return l.fact("passed on create")
+	case capability.UpdateEvictContainer:
+		return l.fact("evict")
+	}
+	if part, ok := strings.CutPrefix(id.String(), "UPDATE_LINUX_"); ok {
+		return l.fact("merged " + resourceFields()[part])
+	}
+	return l.verdict(id)
+}
