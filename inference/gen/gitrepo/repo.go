@@ -92,7 +92,10 @@ func (r *Repo) gitDir() (string, error) {
 		if err == nil {
 			return strings.TrimSpace(string(out)), nil
 		}
-		if errors.Is(err, exec.ErrNotFound) {
+		if ctxErr := r.ctx.Err(); ctxErr != nil {
+			err = ctxErr
+		}
+		if r.ctx.Err() != nil || errors.Is(err, exec.ErrNotFound) {
 			return "", fmt.Errorf("repository %s: %w", r.dir, err)
 		}
 	}

@@ -27,6 +27,9 @@ type fn struct {
 	name  string // "name" or "Receiver.name"
 	uses  []use
 	calls []*types.Func
+	// unresolved are the messages of which something is used that their type,
+	// as far as it was read, does not have.
+	unresolved []string
 }
 
 // use is a field of a message that is read or written.
@@ -117,6 +120,8 @@ func (f *fn) collect() {
 		case *ast.SelectorExpr:
 			if field := fieldOf(info, n); field != "" {
 				f.uses = append(f.uses, use{field, written[n], n})
+			} else if message := namedOf(info.TypeOf(n.X)); message != "" && info.Selections[n] == nil {
+				f.unresolved = append(f.unresolved, message)
 			}
 		case *ast.CompositeLit:
 			message := namedOf(info.TypeOf(n))
@@ -207,7 +212,8 @@ func find(fns []*fn, field string, write bool) (use, *fn, bool) {
 	return use{}, nil, false
 }
 
-// hasField tells whether a struct type of the package has a field.
+// hasField tells whether a struct type of the package has a field, or a getter
+// for it.
 func (c *code) hasField(message, field string) (ast.Node, bool) {
 	obj, ok := c.Types.Scope().Lookup(message).(*types.TypeName)
 	if !ok {
@@ -220,6 +226,13 @@ func (c *code) hasField(message, field string) (ast.Node, bool) {
 	for v := range st.Fields() {
 		if v.Name() == field {
 			return posNode(v.Pos()), true
+		}
+	}
+	if named, ok := obj.Type().(*types.Named); ok {
+		for m := range named.Methods() {
+			if m.Name() == "Get"+field {
+				return posNode(m.Pos()), true
+			}
 		}
 	}
 	return nil, false

@@ -4,6 +4,8 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
+	"strings"
 )
 
 // flow follows what came in through some parameters of a function: through
@@ -52,6 +54,12 @@ func (w *flow) verdict(from *fn, field string) Verdict {
 	}
 	if u, f, ok := w.read(field); ok {
 		return yes(f.name, f.code.where(u.node))
+	}
+	message, _, _ := strings.Cut(field, ".")
+	for _, f := range from.reach(w.others...) {
+		if slices.Contains(f.unresolved, message) {
+			return unknown("%s uses something of %s that was not found", f.name, message)
+		}
 	}
 	return from.code.absent(from.name, from.decl)
 }
