@@ -331,6 +331,7 @@ func TestUndecided(t *testing.T) {
 		{"a condition on CDI is another one", edit{layer, noOptions, strings.Replace(gated, "!a.cri.Config().EnableCDI", "a.cri.Config().EnableCDI == nil", 1)}, "ADJUST_CDI_DEVICES", "in a way that is not understood"},
 		{"a getter is not found", edit{layer, "func (c *criContainer) GetEnv()", "func (c *criContainer) Environment()"}, "INPUT_CONTAINER_ENV", "Container.GetEnv is implemented by nothing that was found"},
 		{"a handler is gone", edit{"internal/cri/server/container_create.go", "CreateContainer()", "Create()"}, "EVENT_CREATE_CONTAINER", "CreateContainer is not where it used to be"},
+		{"a getter of a message is not found", edit{generator, "adjust.Env", "adjust.GetEnvironment()"}, "ADJUST_ENV", "Generator.Adjust uses something of ContainerAdjustment that was not found"},
 		{"a file does not parse", edit{library, "func (r *result) adjustEnv", "func func"}, "ADJUST_ENV", "is not where it used to be"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

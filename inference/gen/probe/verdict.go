@@ -2,6 +2,21 @@
 // it carries, and decides from it what becomes of each capability. A probe
 // names what it looked at; what it was not written to understand it leaves
 // undecided, for a person.
+//
+// A capability can be lost in the library, in the code of the runtime that
+// stands between its CRI service and the library, and by the default
+// configuration. Which probes decide which capabilities:
+//
+//	ADJUST_…                adjust.go: the fields a reply passes through in the
+//	                        library; options.go: the options of the generator
+//	UPDATE_…                updates.go: the library; relayed.go: the runtime
+//	INPUT_…, EXTRA_…        inputs.go: the messages the runtime fills in;
+//	                        library.go: the conversions it uses for that
+//	EVENT_…                 server.go: the calls of the CRI service; glue.go:
+//	                        what they relay
+//	SUBSCRIBE_…, PROTO_…    protocol.go; config.go: the default validator
+//
+// All meet in decide, in release.go.
 package probe
 
 import (
