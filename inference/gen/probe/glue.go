@@ -101,8 +101,9 @@ func readGlue(t *source.Tree, p places, lib *Library) (*glue, error) {
 }
 
 // relays returns which methods of the CRI layer relay which call of the
-// adaptation, such as RunPodSandbox.
-func (g *glue) relays() map[string][]string {
+// adaptation, such as RunPodSandbox. A method that relays several stands under
+// each of them in the second result. Both are nil if no layer is understood.
+func (g *glue) relays() (one, several map[string][]string) {
 	below := map[string][]string{} // by method of package nri's API
 	for _, m := range g.domain.methods("local") {
 		below[m.decl.Name.Name] = relayed(m, func(call *types.Func) []string {
@@ -112,7 +113,7 @@ func (g *glue) relays() map[string][]string {
 			return nil
 		})
 	}
-	out := map[string][]string{}
+	one, several = map[string][]string{}, map[string][]string{}
 	for _, api := range []string{"API", "nriAPI"} {
 		for _, m := range g.cri.methods(api) {
 			events := relayed(m, func(call *types.Func) []string {
@@ -121,12 +122,19 @@ func (g *glue) relays() map[string][]string {
 				}
 				return nil
 			})
-			if len(events) == 1 {
-				out[events[0]] = append(out[events[0]], m.decl.Name.Name)
+			for _, event := range events {
+				into := several
+				if len(events) == 1 {
+					into = one
+				}
+				into[event] = append(into[event], m.decl.Name.Name)
 			}
 		}
 	}
-	return out
+	if len(one) == 0 {
+		return nil, nil
+	}
+	return one, several
 }
 
 // relayed returns the calls that a method comes to in the end. One that has

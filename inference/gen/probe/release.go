@@ -160,8 +160,8 @@ func (r *Reader) read(t *source.Tree, p places, lib *Library) (*finding, error) 
 
 // decide puts the verdicts of all places together.
 func decide(lib *Library, g *glue, s *server, c *configs) map[capability.ID]Verdict {
-	relays := g.relays()
-	out := merge(lib.verdicts, g.adjusts(), g.updates(s, c), g.inputs(c, s), s.events(relays, lib))
+	relays, unclear := g.relays()
+	out := merge(lib.verdicts, g.adjusts(), g.updates(s, c), g.inputs(c, s), s.events(relays, unclear, lib))
 	out[capability.InputPodUpdateResources] = all(
 		out[capability.EventUpdatePodSandbox],
 		g.field("UpdatePodSandboxRequest.LinuxResources"),

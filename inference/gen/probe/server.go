@@ -181,12 +181,9 @@ func (s *server) reach(name string) []*serverFunc {
 }
 
 // relay tells whether handling one of the requests calls one of some methods of
-// the NRI layer.
-func (s *server) relay(methods []string, handlers ...string) Verdict {
-	if len(methods) == 0 {
-		return no("the NRI layer", s.layer)
-	}
-	found := ""
+// the NRI layer. Of unclear methods it is not known what they relay.
+func (s *server) relay(methods, unclear []string, handlers ...string) Verdict {
+	found, doubt := "", ""
 	for _, handler := range handlers {
 		reached := s.reach(handler)
 		if len(reached) > 0 {
@@ -197,14 +194,21 @@ func (s *server) relay(methods []string, handlers ...string) Verdict {
 				if slices.Contains(methods, call.method) {
 					return yes(f.name, call.at)
 				}
+				if slices.Contains(unclear, call.method) {
+					doubt = call.method
+				}
 			}
 		}
 	}
 	switch {
 	case len(s.unread) > 0:
 		return unknown("%s could not be read", strings.Join(s.unread, ", "))
+	case len(methods) == 0:
+		return no("the NRI layer", s.layer)
 	case found == "":
 		return unknown("%s is not where it used to be", strings.Join(handlers, " or "))
+	case doubt != "":
+		return unknown("%s relays several events", doubt)
 	}
 	return no(found, s.funcs[found][0].at)
 }
@@ -301,7 +305,7 @@ func sortedKeys[V any](m map[string]V) []string {
 }
 
 // events decides which events arrive.
-func (s *server) events(relays map[string][]string, lib *Library) map[capability.ID]Verdict {
+func (s *server) events(relays, unclear map[string][]string, lib *Library) map[capability.ID]Verdict {
 	out := map[capability.ID]Verdict{}
 	for _, e := range []struct {
 		id       capability.ID
@@ -333,7 +337,11 @@ func (s *server) events(relays map[string][]string, lib *Library) map[capability
 				continue
 			}
 		}
-		out[e.id] = s.relay(relays[e.event], e.handlers...)
+		if relays == nil {
+			out[e.id] = unknown("nothing in the NRI layer is seen to relay an event")
+			continue
+		}
+		out[e.id] = s.relay(relays[e.event], unclear[e.event], e.handlers...)
 	}
 	return out
 }

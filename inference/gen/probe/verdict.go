@@ -116,35 +116,29 @@ func all(places ...Verdict) Verdict {
 	return out
 }
 
-// anyWay is the verdict of ways that lead to the same end independently: yes
-// if all do, no if none does, otherwise partial.
+// anyWay is the verdict of ways that lead to the same end independently: what
+// they agree on; otherwise partial, or conditional if the others need a
+// setting only. A way that does harm decides, as does one that is not understood.
 func anyWay(ways ...Verdict) Verdict {
-	var out Verdict
-	worst, best := capability.Yes, capability.No
+	out := ways[0]
 	for _, w := range ways {
-		if w.State == capability.Unknown {
+		if w.State == capability.Unknown || w.State == capability.Harmful {
 			return w
 		}
-		worst = max(worst, w.State)
-		best = min(best, w.State)
-		out.Files = append(out.Files, w.Files...)
-		out.In = cmp.Or(out.In, w.In)
-		if w.State == capability.Conditional {
-			out.When, out.Effect = w.When, w.Effect
+	}
+	for _, w := range ways[1:] {
+		files := append(slices.Clone(out.Files), w.Files...)
+		in := cmp.Or(out.In, w.In)
+		switch {
+		case out.Same(w):
+		case out.State == capability.Yes && w.State == capability.Conditional:
+			out = w
+		case out.State == capability.Conditional && w.State == capability.Yes:
+		default:
+			out = Verdict{State: capability.Partial}
 		}
+		out.Files, out.In = files, in
 	}
-	switch {
-	case worst == best && best != capability.Conditional:
-		out.State = best
-	case best == capability.No || best == capability.Harmful:
-		out.State = capability.No
-	case worst == capability.Conditional || best == capability.Conditional && worst == best:
-		out.State = capability.Conditional
-		return out
-	default:
-		out.State = capability.Partial
-	}
-	out.When, out.Effect = "", capability.NoEffect
 	return out
 }
 
