@@ -4,7 +4,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZTIME    = 20s
 GOFLAGS_RELEASE = -trimpath -ldflags "-s -w"
 
-.PHONY: help build test test-e2e check bench fuzz golden docs clean
+.PHONY: help build test test-e2e check bench fuzz table golden docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "%-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,6 +34,9 @@ fuzz: ## run every fuzz target for FUZZTIME
 		dir=$$(dirname $$(git grep -lE "^func $$target\(" -- '*_test.go' | head -1)); \
 		echo "$$dir $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x ./$$dir || exit 1; \
 	done
+
+table: ## compare the table with clones: make table CONTAINERD=dir CRIO=dir NRI=dir
+	go run ./inference/gen -containerd "$(CONTAINERD)" -crio "$(CRIO)" -nri "$(NRI)"
 
 golden: ## rewrite expected outputs, schemas and frozen rows; read the diff
 	go test ./internal/report ./inference -run 'Schemas|Frozen' -update

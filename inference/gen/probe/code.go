@@ -15,7 +15,6 @@ import (
 // through aliases, getters and local variables.
 type code struct {
 	*source.Package
-	prefix string
 	funcs  map[*types.Func]*fn
 	byName map[string]*fn // "name" or "Receiver.name"
 }

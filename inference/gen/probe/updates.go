@@ -173,14 +173,15 @@ func (l *library) toOCINil() Verdict {
 	if f == nil {
 		return unknown("LinuxResources.ToOCI is not where it used to be")
 	}
-	for _, lit := range literals(f.decl.Body, "LinuxResources") {
-		keys := literalKeys(lit, "LinuxResources")
-		if keys["Memory"] != nil && keys["CPU"] != nil {
-			return yes(f.name, l.api.where(lit))
-		}
-		return partial(f.name, l.api.where(lit))
+	lits := literals(f.decl.Body, "LinuxResources")
+	if len(lits) == 0 {
+		return unknown("%s makes no LinuxResources", f.name)
 	}
-	return unknown("%s makes no LinuxResources", f.name)
+	keys := literalKeys(lits[0], "LinuxResources")
+	if keys["Memory"] != nil && keys["CPU"] != nil {
+		return yes(f.name, l.api.where(lits[0]))
+	}
+	return partial(f.name, l.api.where(lits[0]))
 }
 
 // fact returns the answer to a question about the library.

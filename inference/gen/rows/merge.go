@@ -62,8 +62,8 @@ func (c *Comparison) Merge(because, day string) (*Document, error) {
 		}
 		d.Changes = append(slices.Clone(d.Changes), inference.Change{Date: day, Releases: spans(frozen), Because: reason})
 	}
-	if len(frozen) > 0 || len(c.Added) > 0 {
-		d.Version = day
+	if len(frozen)+len(c.Added) > 0 {
+		d.Version = max(d.Version, day) // as text, days are in the order of time
 	}
 	return &d, nil
 }

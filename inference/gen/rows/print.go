@@ -31,7 +31,11 @@ func (c *Comparison) Print(w io.Writer) {
 		fmt.Fprintf(w, "%s is a new line: add it to \"affected\" of the bugs that it has. Its predecessor has %s.\n\n", line, strings.Join(c.OpenBugs(runtime), ", "))
 	}
 	if len(c.Unread) > 0 {
-		fmt.Fprintf(w, "Not read, kept as they are: %s.\n\n", spans(c.Unread))
+		what := spans(c.Unread)
+		if len(what) > 200 {
+			what = fmt.Sprintf("%d releases", len(c.Unread))
+		}
+		fmt.Fprintf(w, "Not read, kept as they are: %s.\n\n", what)
 	}
 	fmt.Fprintf(w, "%d cells compared: %d equal, %d different, %d not decided.\n", c.Compared, c.Equal, c.Different, c.Unknown)
 }
