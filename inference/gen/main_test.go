@@ -25,6 +25,9 @@ type repository struct {
 
 func newRepository(t *testing.T) *repository {
 	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("needs git")
+	}
 	r := &repository{t, t.TempDir()}
 	r.git("init", "-q", "-b", "main")
 	return r

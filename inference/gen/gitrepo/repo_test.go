@@ -28,6 +28,9 @@ func git(t *testing.T, dir string, args ...string) string {
 
 func sample(t *testing.T, format string) string {
 	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("needs git")
+	}
 	dir := t.TempDir()
 	git(t, dir, "init", "-q", "-b", "main", "--object-format="+format)
 	os.MkdirAll(filepath.Join(dir, "a", "b"), 0o755)

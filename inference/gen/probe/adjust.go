@@ -67,19 +67,6 @@ func adjustments() []adjustment {
 	}
 }
 
-// removals lists the adjustments that are marks for removal in a list or map.
-func removals() []adjustment {
-	return []adjustment{
-		{id: capability.AdjustAnnotationsRemoval, collected: "ContainerAdjustment.Annotations"},
-		{id: capability.AdjustMountsRemoval, collected: "ContainerAdjustment.Mounts"},
-		{id: capability.AdjustEnvRemoval, collected: "ContainerAdjustment.Env"},
-		{id: capability.AdjustLinuxDevicesRemoval, collected: "LinuxContainerAdjustment.Devices"},
-		{id: capability.AdjustLinuxNamespacesRemoval, collected: "LinuxContainerAdjustment.Namespaces"},
-		{id: capability.AdjustLinuxNetworkDevicesRemoval, collected: "LinuxContainerAdjustment.NetDevices"},
-		{id: capability.AdjustLinuxSysctlRemoval, collected: "LinuxContainerAdjustment.Sysctl"},
-	}
-}
-
 // adjusts decides what the library itself does about every adjustment.
 func (l *library) adjusts() map[capability.ID]Verdict {
 	out := map[capability.ID]Verdict{}
@@ -133,9 +120,13 @@ func (l *library) unspoiled(collect *flow, field string) Verdict {
 			if !ok || !u.write || !indexed(h, s) {
 				continue
 			}
-			if _, isMap := types.Unalias(h.code.Info.TypeOf(s)).(*types.Map); isMap && !l.made(u.field) {
-				return crash(h.name, h.code.where(s))
+			if _, isMap := types.Unalias(h.code.Info.TypeOf(s)).(*types.Map); !isMap || l.made(u.field) {
+				continue
 			}
+			if message, _, _ := strings.Cut(u.field, "."); !l.makes(message) {
+				return unknown("nothing in the adaptation makes the %s that %s writes to", message, h.name)
+			}
+			return crash(h.name, h.code.where(s))
 		}
 	}
 	return yes("")
@@ -166,6 +157,22 @@ func (l *library) made(field string) bool {
 	return false
 }
 
+// makes tells whether the adaptation itself makes a message, or for a part of
+// an adjustment the whole, with something in it.
+func (l *library) makes(message string) bool {
+	if strings.HasSuffix(message, "Adjustment") {
+		message = "ContainerAdjustment"
+	}
+	for _, f := range l.adaptation.byName {
+		for _, lit := range literals(f.decl.Body, message) {
+			if message != "ContainerAdjustment" || len(lit.Elts) > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // guarded is partial if the generator applies a field of the CPU resources
 // without asking whether it is set: what no plugin set is then overwritten.
 func guarded(apply *flow, field string) Verdict {
@@ -176,7 +183,11 @@ func guarded(apply *flow, field string) Verdict {
 	if !ok {
 		return yes("")
 	}
+	set := false
 	for _, n := range trail(f.decl.Body, at.node) {
+		if call, ok := n.(*ast.CallExpr); ok && strings.HasPrefix(calledName(call), "SetLinuxResources") {
+			set = true
+		}
 		if cond, ok := n.(*ast.IfStmt); ok {
 			asks := false
 			ast.Inspect(cond.Cond, func(n ast.Node) bool {
@@ -193,6 +204,9 @@ func guarded(apply *flow, field string) Verdict {
 			}
 		}
 	}
+	if !set {
+		return unknown("%s applies %s in a way that is not understood", f.name, field)
+	}
 	return partial(f.name, f.code.where(at.node))
 }
 
@@ -207,92 +221,4 @@ func safe(apply *flow, field string) Verdict {
 		return crash(f.name, f.code.where(at))
 	}
 	return yes("")
-}
-
-// passesRemovals tells whether a mark for removal of something that no other
-// plugin added gets into the collected adjustment.
-func passesRemovals(collect *flow, field string) Verdict {
-	handlers := collect.handlers[field]
-	if len(handlers) == 0 {
-		return unknown("%s is not handed to a function of its own", field)
-	}
-	for _, h := range handlers {
-		marked := markedSets(h)
-		var found ast.Node
-		ast.Inspect(h.decl.Body, func(n ast.Node) bool {
-			loop, ok := n.(*ast.RangeStmt)
-			if !ok {
-				return true
-			}
-			over, _ := loop.X.(*ast.Ident)
-			fromMarks := over != nil && marked[h.code.Info.Uses[over]]
-			fromParam := over != nil && h.code.Info.Uses[over] == h.param(0) && len(marked) == 0
-			for _, u := range h.uses {
-				if u.field != field || !u.write {
-					continue
-				}
-				if nodes := trail(loop.Body, u.node); nodes != nil && (fromMarks || fromParam && !conditional(nodes)) {
-					found = u.node
-				}
-			}
-			return true
-		})
-		if found != nil {
-			return yes(h.name, h.code.where(found))
-		}
-		if len(callsOf(h.decl.Body, "IsMarkedForRemoval")) > 0 {
-			return no(h.name, h.where())
-		}
-	}
-	return unknown("%s looks at no mark for removal", handlers[0].name)
-}
-
-// markedSets returns the variables in which a function keeps what is marked
-// for removal: those filled under a condition that comes from IsMarkedForRemoval.
-func markedSets(f *fn) map[types.Object]bool {
-	out := map[types.Object]bool{}
-	ast.Inspect(f.decl.Body, func(n ast.Node) bool {
-		cond, ok := n.(*ast.IfStmt)
-		if !ok || cond.Init == nil || len(callsOf(cond.Init, "IsMarkedForRemoval")) == 0 {
-			return true
-		}
-		ast.Inspect(cond.Body, func(n ast.Node) bool {
-			if assign, ok := n.(*ast.AssignStmt); ok {
-				for _, l := range assign.Lhs {
-					if ix, ok := l.(*ast.IndexExpr); ok {
-						if id, ok := ix.X.(*ast.Ident); ok {
-							out[f.code.Info.Uses[id]] = true
-						}
-					}
-				}
-			}
-			return true
-		})
-		return true
-	})
-	return out
-}
-
-// conditional tells whether a path of nodes leads through an if.
-func conditional(nodes []ast.Node) bool {
-	for _, n := range nodes {
-		if _, ok := n.(*ast.IfStmt); ok {
-			return true
-		}
-	}
-	return false
-}
-
-// appliesRemovals tells whether the generator looks at marks for removal.
-func appliesRemovals(apply *flow, field string) Verdict {
-	for _, h := range apply.handlers[field] {
-		if calls := callsOf(h.decl.Body, "IsMarkedForRemoval"); len(calls) > 0 {
-			return yes(h.name, h.code.where(calls[0]))
-		}
-	}
-	if len(apply.handlers[field]) == 0 {
-		return unknown("%s is not handed to a function of the generator", field)
-	}
-	h := apply.handlers[field][0]
-	return h.code.absent(h.name, h.decl)
 }

@@ -105,60 +105,78 @@ func readConfigs(t *source.Tree, p places, s *server, lib *Library) (*configs, e
 	return c, err
 }
 
-// defaultOf returns the default of a field of a configuration struct.
+// defaultOf returns the default of a field of a configuration struct: what the
+// literal of that struct in a function that makes defaults gives it, or nothing
+// if that literal leaves it out.
 func (c *configs) defaultOf(field string) setting {
-	declared, out := false, setting{Value: ""}
+	in, owner, declared := c.declaration(field)
+	switch {
+	case declared == nil && len(c.unread) > 0:
+		return setting{Why: strings.Join(c.unread, ", ") + " could not be read"}
+	case declared == nil:
+		return setting{Absent: true}
+	}
+	tag, _ := strconv.Unquote(declared.Tag.Value)
+	out := setting{Key: tomlKey(tag), At: in.where(declared), Why: "nothing makes a default " + owner + ", of which " + field + " is a part"}
+	for _, f := range c.files {
+		if path.Dir(f.name) != path.Dir(in.name) {
+			continue
+		}
+		for _, d := range f.ast.Decls {
+			fun, ok := d.(*ast.FuncDecl)
+			if !ok || fun.Body == nil || !makesDefaults(fun.Name.Name) {
+				continue
+			}
+			for _, lit := range literals(fun.Body, owner) {
+				kv := literalKeys(lit, owner)[field]
+				if kv == nil {
+					if out.Why != "" && typeName(declared.Type) == "bool" {
+						out.Value = "false"
+					}
+					out.Why = ""
+					continue
+				}
+				value, ok := c.constant(kv.Value)
+				out.Value, out.At, out.Why = value, f.where(kv), ""
+				if !ok {
+					out.Why = "the default of " + field + " in " + fun.Name.Name + " is not understood"
+				}
+				return out
+			}
+		}
+	}
+	return out
+}
+
+// makesDefaults tells whether a function is one that makes a default
+// configuration, by its name; a registration in init has it in place.
+func makesDefaults(name string) bool {
+	return strings.HasPrefix(name, "Default") || name == "New" || name == "init"
+}
+
+// declaration finds the struct in which a field of a configuration is declared.
+func (c *configs) declaration(field string) (in syntaxFile, owner string, declared *ast.Field) {
 	for _, f := range c.files {
 		ast.Inspect(f.ast, func(n ast.Node) bool {
-			st, ok := n.(*ast.StructType)
+			spec, ok := n.(*ast.TypeSpec)
+			if !ok || declared != nil {
+				return true
+			}
+			st, ok := spec.Type.(*ast.StructType)
 			if !ok {
 				return true
 			}
 			for _, fd := range st.Fields.List {
 				for _, name := range fd.Names {
-					if name.Name == field && fd.Tag != nil && !declared {
-						declared = true
-						tag, _ := strconv.Unquote(fd.Tag.Value)
-						out.Key = tomlKey(tag)
-						out.At = f.where(fd)
-						if typeName(fd.Type) == "bool" {
-							out.Value = "false"
-						}
+					if name.Name == field && fd.Tag != nil {
+						in, owner, declared = f, spec.Name.Name, fd
 					}
 				}
 			}
 			return true
 		})
 	}
-	switch {
-	case !declared && len(c.unread) > 0:
-		return setting{Why: strings.Join(c.unread, ", ") + " could not be read"}
-	case !declared:
-		return setting{Absent: true}
-	}
-	for _, f := range c.files {
-		for _, d := range f.ast.Decls {
-			fun, ok := d.(*ast.FuncDecl)
-			if !ok || fun.Body == nil || !strings.HasPrefix(fun.Name.Name, "Default") && fun.Name.Name != "New" {
-				continue
-			}
-			ast.Inspect(fun.Body, func(n ast.Node) bool {
-				kv, ok := n.(*ast.KeyValueExpr)
-				if !ok {
-					return true
-				}
-				if key, ok := kv.Key.(*ast.Ident); ok && key.Name == field {
-					value, ok := c.constant(kv.Value)
-					out.Value, out.At = value, f.where(kv)
-					if !ok {
-						out.Why = "the default of " + field + " in " + fun.Name.Name + " is not understood"
-					}
-				}
-				return true
-			})
-		}
-	}
-	return out
+	return in, owner, declared
 }
 
 func tomlKey(tag string) string {
@@ -246,6 +264,11 @@ func (c *configs) appliesResource(field string) Verdict {
 	}
 	read := append(callsOf(fun.Body, "Get"+field), callsOf(fun.Body, field)...)
 	if len(read) == 0 {
+		for _, other := range c.files {
+			if path.Dir(other.name) == path.Dir(f.name) && len(callsOf(other.ast, "Get"+field)) > 0 {
+				return unknown("%s is applied in %s, but not by %s", field, other.name, fun.Name.Name)
+			}
+		}
 		return no(fun.Name.Name, f.where(fun))
 	}
 	v := yes(fun.Name.Name, f.where(read[0]))
@@ -281,11 +304,11 @@ func (c *configs) everSet(field string) Verdict {
 	if !ok {
 		return yes("") // CRI has it, or the runtime has it from elsewhere
 	}
-	if base := c.defaultOf("BaseRuntimeSpec"); c.places.runtime == "containerd" && !base.Absent {
-		if base.Why != "" {
-			return unknown("%s", base.Why)
-		}
+	if _, _, base := c.declaration("BaseRuntimeSpec"); c.places.runtime == "containerd" && base != nil {
 		return yes("")
+	}
+	if len(c.unread) > 0 {
+		return unknown("%s could not be read", strings.Join(c.unread, ", "))
 	}
 	if len(c.server.unread) > 0 {
 		return unknown("%s could not be read", strings.Join(c.server.unread, ", "))

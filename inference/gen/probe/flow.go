@@ -19,6 +19,9 @@ type flow struct {
 	handlers map[string][]*fn
 	others   []*code
 	seen     map[flowKey]bool
+	// escapes are places where what came in goes where it is not followed:
+	// into a field, or to a function that is a value.
+	escapes []string
 }
 
 type flowKey struct {
@@ -54,6 +57,9 @@ func (w *flow) verdict(from *fn, field string) Verdict {
 	}
 	if u, f, ok := w.read(field); ok {
 		return yes(f.name, f.code.where(u.node))
+	}
+	if len(w.escapes) > 0 {
+		return unknown("what %s gets is not followed from %s on", from.name, w.escapes[0])
 	}
 	message, _, _ := strings.Cut(field, ".")
 	for _, f := range from.reach(w.others...) {
@@ -102,17 +108,37 @@ func (w *flow) into(f *fn, param int) {
 		}
 	}
 	ast.Inspect(f.decl.Body, func(n ast.Node) bool {
-		if call, ok := n.(*ast.CallExpr); ok {
-			w.call(f, t, call)
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			w.call(f, t, n)
+		case *ast.AssignStmt:
+			for i, l := range n.Lhs {
+				if _, field := l.(*ast.SelectorExpr); field && len(n.Lhs) == len(n.Rhs) && t.whole(n.Rhs[i]) {
+					w.escapes = append(w.escapes, f.code.where(n))
+				}
+			}
 		}
 		return true
 	})
+}
+
+// whole tells whether an expression is one of the messages that everything
+// else is a part of, as it came in.
+func (t *taint) whole(e ast.Expr) bool {
+	switch namedOf(t.info.TypeOf(e)) {
+	case "ContainerAdjustment", "LinuxContainerAdjustment", "ContainerUpdate", "LinuxResources":
+		return t.of(e)
+	}
+	return false
 }
 
 // call follows into a function that is handed something.
 func (w *flow) call(f *fn, t *taint, call *ast.CallExpr) {
 	callee := w.callee(f, call)
 	if callee == nil {
+		if isValue(f.code.Info, call.Fun) && slices.ContainsFunc(call.Args, t.whole) {
+			w.escapes = append(w.escapes, f.code.where(call))
+		}
 		return
 	}
 	if s, ok := call.Fun.(*ast.SelectorExpr); ok && t.of(s.X) {
@@ -155,6 +181,20 @@ func (w *flow) callee(f *fn, call *ast.CallExpr) *fn {
 		}
 	}
 	return nil
+}
+
+// isValue tells whether what is called is a variable or a field, so that it is
+// not known here which function it is.
+func isValue(info *types.Info, fun ast.Expr) bool {
+	switch fun := fun.(type) {
+	case *ast.Ident:
+		_, ok := info.Uses[fun].(*types.Var)
+		return ok
+	case *ast.SelectorExpr:
+		_, ok := info.Uses[fun.Sel].(*types.Var)
+		return ok
+	}
+	return false
 }
 
 // lastField returns the selector that an argument is, itself or as a getter.

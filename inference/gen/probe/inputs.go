@@ -195,8 +195,11 @@ func clauseNames(clause *ast.CaseClause, words ...string) bool {
 // podPID is partial if the process whose PID it is does not exist by default.
 func (g *glue) podPID(c *configs) Verdict {
 	wrap := g.cri.method("nriPodSandbox")
-	if wrap == nil || len(callsOf(wrap.decl.Body, "InfraContainer")) == 0 {
+	if g.places.runtime != "cri-o" {
 		return yes("")
+	}
+	if wrap == nil || len(callsOf(wrap.decl.Body, "InfraContainer")) == 0 {
+		return unknown("nriPodSandbox, which knows the infra container, is not where it used to be")
 	}
 	drop := c.defaultOf("DropInfraCtr")
 	switch {
@@ -224,35 +227,45 @@ func (g *glue) listsExited() Verdict {
 	if len(adds) == 0 {
 		return unknown("%s appends nothing", list.name)
 	}
-	var v *Verdict
+	v := yes(list.name, list.where())
 	ast.Inspect(list.decl.Body, func(n ast.Node) bool {
-		sw, ok := n.(*ast.SwitchStmt)
-		if !ok {
-			return true
-		}
-		for _, s := range sw.Body.List {
-			clause := s.(*ast.CaseClause)
-			if !clauseNames(clause, "EXITED", "Stopped") {
-				continue
+		switch n := n.(type) {
+		case *ast.IfStmt:
+			if trail(n, adds[0]) != nil {
+				v = unknown("%s has a condition that is not understood", list.name)
 			}
-			skipped := false
-			for _, s := range clause.Body {
-				if b, ok := s.(*ast.BranchStmt); ok && b.Tok == token.CONTINUE {
-					skipped = true
-				}
-			}
-			answer := yesIf(!skipped, list.name, g.cri.where(clause))
-			v = &answer
+		case *ast.SwitchStmt:
+			v = g.exitedClause(list, n, adds[0])
 			return false
 		}
-		answer := yesIf(trail(sw, adds[0]) == nil, list.name, g.cri.where(sw))
-		v = &answer
-		return false
+		return true
 	})
-	if v == nil {
-		return yes(list.name, list.where())
+	return v
+}
+
+// exitedClause tells what a switch over the states of containers does with
+// those that have exited: skip them by a case of their own, or by having cases
+// for others only.
+func (g *glue) exitedClause(list *fn, sw *ast.SwitchStmt, add ast.Node) Verdict {
+	for _, s := range sw.Body.List {
+		clause := s.(*ast.CaseClause)
+		if !clauseNames(clause, "EXITED", "Stopped") {
+			continue
+		}
+		for _, s := range clause.Body {
+			if b, ok := s.(*ast.BranchStmt); ok && b.Tok == token.CONTINUE {
+				return no(list.name, g.cri.where(clause))
+			}
+		}
+		return yes(list.name, g.cri.where(clause))
 	}
-	return *v
+	for _, s := range sw.Body.List {
+		clause := s.(*ast.CaseClause)
+		if trail(clause, add) != nil && len(clause.List) > 0 && clauseNames(clause, "Running", "RUNNING") {
+			return no(list.name, g.cri.where(clause))
+		}
+	}
+	return unknown("%s has no case for containers that have exited", list.name)
 }
 
 // updateRequest returns the fields of the resources of an update request that

@@ -197,8 +197,12 @@ func (l *library) converts(function string) map[string]Verdict {
 func fieldsRead(f *fn, params []int, others ...*code) map[string]Verdict {
 	w := follow(f, params, others...)
 	out := map[string]Verdict{"": no(f.name, f.where())}
-	for name, at := range assigned(f) {
-		out["="+name] = yes(f.name, f.code.where(at))
+	for _, g := range f.reach(others...) {
+		for name, at := range assigned(g) {
+			if _, known := out["="+name]; !known {
+				out["="+name] = yes(g.name, g.code.where(at))
+			}
+		}
 	}
 	for i, u := range w.reads {
 		if _, known := out[u.field]; !known {

@@ -3,6 +3,7 @@ package probe
 import (
 	"go/ast"
 	"go/types"
+	"slices"
 
 	"github.com/nri-compat/nri-compat/capability"
 )
@@ -123,8 +124,8 @@ func (l *library) wasm() Verdict {
 		return unknown("newLaunchedPlugin is not where it used to be")
 	}
 	for _, f := range launch.reach() {
-		if calls := callsOf(f.decl.Body, "isWasm"); len(calls) > 0 {
-			return yes(f.name, f.code.where(calls[0]))
+		if at := mentionsPart(f.decl.Body, "wasm"); at != nil {
+			return yes(f.name, f.code.where(at))
 		}
 	}
 	return l.adaptation.absent(launch.name, launch.decl)
@@ -141,6 +142,9 @@ func (l *library) synchronizesPreinstalled() Verdict {
 		if calls := callsOf(f.decl.Body, "syncFn"); len(calls) > 0 && callsOf(start.decl.Body, "synchronize") != nil {
 			return yes(f.name, f.code.where(calls[0]))
 		}
+	}
+	if !slices.ContainsFunc(l.everything(), func(f *fn) bool { return len(callsOf(f.decl.Body, "syncFn")) > 0 }) {
+		return unknown("nothing in the adaptation calls syncFn")
 	}
 	return l.adaptation.absent(start.name, start.decl)
 }
@@ -206,5 +210,5 @@ func (l *library) validates() Verdict {
 			return yes(f.name, f.code.where(calls[0]))
 		}
 	}
-	return l.adaptation.absent(create.name, create.decl)
+	return unknown("the event can be subscribed to, but %s is not seen to call validators", create.name)
 }

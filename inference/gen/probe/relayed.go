@@ -1,9 +1,6 @@
 package probe
 
 import (
-	"go/ast"
-	"strings"
-
 	"github.com/nri-compat/nri-compat/capability"
 )
 
@@ -55,6 +52,9 @@ func (g *glue) applies(method string) Verdict {
 	if f == nil {
 		return unknown("local.%s is not where it used to be", method)
 	}
+	if g.domain.method("local.applyUpdates") == nil {
+		return unknown("local.applyUpdates is not where it used to be")
+	}
 	if calls := callsOf(f.decl.Body, "applyUpdates"); len(calls) > 0 {
 		return yes(f.name, f.code.where(calls[0]))
 	}
@@ -68,10 +68,7 @@ func (g *glue) locked() Verdict {
 	if update == nil || create == nil {
 		return unknown("local.updateFromPlugin or local.CreateContainer is not where it used to be")
 	}
-	if mine := lockCalls(update); len(mine) > 0 && len(lockCalls(create)) > 0 {
-		return no(update.name, g.domain.where(mine[0]))
-	}
-	return yes(update.name, update.where())
+	return waits(update, create)
 }
 
 // updater is the function with which the runtime updates one of its containers.
@@ -160,10 +157,12 @@ func (g *glue) startsSocket() Verdict {
 	if f == nil {
 		return unknown("local.Start is not where it used to be")
 	}
-	for _, call := range callsOf(f.decl.Body, "Start") {
-		if s, ok := call.Fun.(*ast.SelectorExpr); ok && strings.Contains(selected(s.X), ".") {
-			return yes(f.name, f.code.where(call))
+	for _, in := range f.reach() {
+		for _, call := range in.calls {
+			if call.Pkg() == g.lib.adaptationTypes && receiver(call) == "Adaptation" && call.Name() == "Start" {
+				return yes(in.name, in.where())
+			}
 		}
 	}
-	return g.domain.absent(f.name, f.decl)
+	return unknown("%s is not seen to start the adaptation", f.name)
 }

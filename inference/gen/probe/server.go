@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/nri-compat/nri-compat/capability"
 	"github.com/nri-compat/nri-compat/inference/gen/gitrepo"
 	"github.com/nri-compat/nri-compat/inference/gen/source"
 )
@@ -184,6 +183,9 @@ func (s *server) reach(name string) []*serverFunc {
 // the NRI layer. Of unclear methods it is not known what they relay.
 func (s *server) relay(methods, unclear []string, handlers ...string) Verdict {
 	found, doubt := "", ""
+	if s.relayCount() == 0 {
+		return unknown("the CRI service calls no NRI layer")
+	}
 	for _, handler := range handlers {
 		reached := s.reach(handler)
 		if len(reached) > 0 {
@@ -213,13 +215,22 @@ func (s *server) relay(methods, unclear []string, handlers ...string) Verdict {
 	return no(found, s.funcs[found][0].at)
 }
 
+// relayCount counts the calls of the NRI layer.
+func (s *server) relayCount() int {
+	n := 0
+	for _, fns := range s.funcs {
+		for _, f := range fns {
+			n += len(f.relays)
+		}
+	}
+	return n
+}
+
 // anyRelay tells whether a method of the NRI layer is called anywhere.
 func (s *server) anyRelay(method string) Verdict {
-	relays := 0
 	var out *Verdict
 	for _, name := range sortedKeys(s.funcs) {
 		for _, f := range s.funcs[name] {
-			relays += len(f.relays)
 			for _, call := range f.relays {
 				if call.method == method && out == nil {
 					v := yes(f.name, call.at)
@@ -233,7 +244,7 @@ func (s *server) anyRelay(method string) Verdict {
 		return *out
 	case len(s.unread) > 0:
 		return unknown("%s could not be read", strings.Join(s.unread, ", "))
-	case relays == 0:
+	case s.relayCount() == 0:
 		return unknown("the CRI service calls no NRI layer")
 	}
 	return no("the CRI service")
@@ -302,46 +313,4 @@ func sortedKeys[V any](m map[string]V) []string {
 	}
 	slices.Sort(keys)
 	return keys
-}
-
-// events decides which events arrive.
-func (s *server) events(relays, unclear map[string][]string, lib *Library) map[capability.ID]Verdict {
-	out := map[capability.ID]Verdict{}
-	for _, e := range []struct {
-		id       capability.ID
-		event    string // the call of the adaptation
-		handlers []string
-		bit      string // the event that must be subscribed to, if not all know it
-	}{
-		{capability.EventRunPodSandbox, "RunPodSandbox", []string{"RunPodSandbox"}, ""},
-		{capability.EventUpdatePodSandbox, "UpdatePodSandbox", []string{"UpdatePodSandboxResources"}, "UPDATE_POD_SANDBOX"},
-		{capability.EventPostUpdatePodSandbox, "PostUpdatePodSandbox", []string{"UpdatePodSandboxResources"}, "POST_UPDATE_POD_SANDBOX"},
-		{capability.EventStopPodSandbox, "StopPodSandbox", []string{"StopPodSandbox"}, ""},
-		{capability.EventRemovePodSandbox, "RemovePodSandbox", []string{"RemovePodSandbox"}, ""},
-		{capability.EventCreateContainer, "CreateContainer", []string{"CreateContainer"}, ""},
-		{capability.EventPostCreateContainer, "PostCreateContainer", []string{"CreateContainer"}, ""},
-		{capability.EventStartContainer, "StartContainer", []string{"StartContainer"}, ""},
-		{capability.EventPostStartContainer, "PostStartContainer", []string{"StartContainer"}, ""},
-		{capability.EventUpdateContainer, "UpdateContainer", []string{"UpdateContainerResources"}, ""},
-		{capability.EventPostUpdateContainer, "PostUpdateContainer", []string{"UpdateContainerResources"}, ""},
-		{capability.EventStopContainer, "StopContainer", []string{"StopContainer"}, ""},
-		{capability.EventStopContainerOnExit, "StopContainer", []string{"handleContainerExit", "handleExit"}, ""},
-		{capability.EventRemoveContainer, "RemoveContainer", []string{"RemoveContainer"}, ""},
-	} {
-		if e.bit != "" {
-			if accepted := lib.events[e.bit]; accepted.State != capability.Yes {
-				if accepted.State == capability.No {
-					accepted.Effect = capability.Refused
-				}
-				out[e.id] = accepted
-				continue
-			}
-		}
-		if relays == nil {
-			out[e.id] = unknown("nothing in the NRI layer is seen to relay an event")
-			continue
-		}
-		out[e.id] = s.relay(relays[e.event], unclear[e.event], e.handlers...)
-	}
-	return out
 }

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"strings"
 )
 
 // The questions that probes put to syntax trees.
@@ -92,6 +93,18 @@ func mentions(root ast.Node, name string) bool {
 			found = true
 		}
 		return !found
+	})
+	return found
+}
+
+// mentionsPart returns an identifier that contains a word, whatever its case.
+func mentionsPart(root ast.Node, word string) ast.Node {
+	var found ast.Node
+	ast.Inspect(root, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok && found == nil && strings.Contains(strings.ToLower(id.Name), word) {
+			found = id
+		}
+		return found == nil
 	})
 	return found
 }

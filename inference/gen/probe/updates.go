@@ -2,7 +2,6 @@ package probe
 
 import (
 	"go/ast"
-	"slices"
 	"strings"
 
 	"github.com/nri-compat/nri-compat/capability"
@@ -114,21 +113,35 @@ func (l *library) locked() Verdict {
 	if update == nil || create == nil {
 		return unknown("Adaptation.updateContainers or CreateContainer is not where it used to be")
 	}
-	mine := lockCalls(update)
-	if len(mine) > 0 && len(lockCalls(create)) > 0 {
-		return no(update.name, l.adaptation.where(mine[0]))
+	return waits(update, create)
+}
+
+// waits is no if one method waits for a lock that the other holds while it
+// calls plugins: one of the same name, from the receiver on.
+func waits(update, create *fn) Verdict {
+	mine, others := locks(update), locks(create)
+	for name, at := range mine {
+		if others[name] != nil {
+			return no(update.name, update.code.where(at))
+		}
+	}
+	if len(mine) > 0 {
+		return unknown("%s and %s take different locks", update.name, create.name)
 	}
 	return yes(update.name, update.where())
 }
 
-// lockCalls are the calls of Lock on the receiver itself.
-func lockCalls(f *fn) []*ast.CallExpr {
-	receiver := f.param(-1)
-	return slices.DeleteFunc(callsOf(f.decl.Body, "Lock"), func(call *ast.CallExpr) bool {
-		s, ok := call.Fun.(*ast.SelectorExpr)
-		id, isIdent := s.X.(*ast.Ident)
-		return !ok || !isIdent || f.code.Info.Uses[id] != receiver
-	})
+// locks are the calls of Lock and RLock in a method, by what is locked: ""
+// for the receiver itself, ".mu" for a field of it.
+func locks(f *fn) map[string]ast.Node {
+	out := map[string]ast.Node{}
+	for _, call := range append(callsOf(f.decl.Body, "Lock"), callsOf(f.decl.Body, "RLock")...) {
+		if s, ok := call.Fun.(*ast.SelectorExpr); ok {
+			_, field, _ := strings.Cut(selected(s.X), ".")
+			out[field] = call
+		}
+	}
+	return out
 }
 
 // evicts tells whether an eviction gets out of the adaptation: in a merged

@@ -7,12 +7,13 @@
 // stands between its CRI service and the library, and by the default
 // configuration. Which probes decide which capabilities:
 //
-//	ADJUST_…                adjust.go: the fields a reply passes through in the
-//	                        library; options.go: the options of the generator
+//	ADJUST_…                adjust.go, removals.go: the fields a reply passes
+//	                        through in the library; options.go: the options of
+//	                        the spec generator
 //	UPDATE_…                updates.go: the library; relayed.go: the runtime
 //	INPUT_…, EXTRA_…        inputs.go: the messages the runtime fills in;
 //	                        library.go: the conversions it uses for that
-//	EVENT_…                 server.go: the calls of the CRI service; glue.go:
+//	EVENT_…                 events.go, server.go: the calls of the CRI service; glue.go:
 //	                        what they relay
 //	SUBSCRIBE_…, PROTO_…    protocol.go; config.go: the default validator
 //

@@ -27,6 +27,9 @@ var files = map[string]string{
 // trees returns the same files from a directory and from a git repository.
 func trees(t *testing.T) map[string]*Tree {
 	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("needs git")
+	}
 	dir := t.TempDir()
 	for name, text := range files {
 		os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755)
