@@ -4,16 +4,25 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZTIME    = 20s
 GOFLAGS_RELEASE = -trimpath -ldflags "-s -w"
 
-.PHONY: help build test test-e2e check bench fuzz table golden docs clean
+.PHONY: help build test test-browser test-e2e chromium check bench fuzz table golden docs clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "%-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "%-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build bin/nri-compat as it is released
 	CGO_ENABLED=0 go build $(GOFLAGS_RELEASE) -o bin/nri-compat .
 
 test: ## run all tests
 	go test ./...
+
+chromium: ## install Chromium for the tests of the pages, as root on Debian
+	@if command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -yqq --no-install-recommends chromium fonts-dejavu-core >/dev/null; \
+	else echo "no Chromium, and it can be installed as root on Debian only: the tests of the pages will be skipped"; fi
+
+test-browser: chromium ## run the tests of the pages in Chromium
+	go test -count 1 -run 'InBrowser|PagesWithoutScripts' -v .
 
 test-e2e: ## probe and check real containerd releases; builds them once; needs root
 	go test -tags e2e -count=1 -timeout 30m ./internal/e2e

@@ -24,12 +24,13 @@ type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 
-	outputs outputs
-	table   string
-	color   enum
-	quiet   bool
-	verbose int
-	timeout time.Duration
+	outputs    outputs
+	table      string
+	configFile string
+	color      enum
+	quiet      bool
+	verbose    int
+	timeout    time.Duration
 
 	started bool   // a command runs: errors from now on are not cobra's
 	path    string // the command that was asked for, with its parents

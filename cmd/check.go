@@ -1,12 +1,17 @@
 package cmd
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/nri-compat/nri-compat/capability"
 	"github.com/nri-compat/nri-compat/inference"
+	"github.com/nri-compat/nri-compat/internal/config"
 	"github.com/nri-compat/nri-compat/internal/plugin"
 	"github.com/nri-compat/nri-compat/internal/report"
 	"github.com/spf13/cobra"
@@ -20,6 +25,7 @@ type checkOptions struct {
 	requires []string
 	wants    []string
 	failOn   enum
+	baseline string
 }
 
 func newCheck(a *app) *cobra.Command {
@@ -45,8 +51,10 @@ A check by release takes NRI itself to be switched on, and says where it is
 off by default; --assume nri.enabled=default makes the default count.
 --runtime node is the runtime of this node.
 
-Without arguments it checks all plugins of this node, connected and installed,
-against the node's runtime.
+Without arguments it checks the plugins that .nri-compat.yaml names, and if it
+names none all plugins of this node, connected and installed, against the node's
+runtime. The file also stands in for --runtime, --assume and --fail-on, and has
+waivers; 'nri-compat init' writes one.
 
 Exit status 3 if something required is missing, switched off or harmful, 4 if
 something required could not be decided.`,
@@ -56,9 +64,10 @@ something required could not be decided.`,
   nri-compat check --requires ADJUST_CDI_DEVICES --assume cri.enable_cdi=true --runtime 'containerd@>=1.7.7 <2.2'
   nri-compat check --requires ADJUST_MOUNTS --wants INPUT_IP_ADDRESSES --runtime cri-o@all -o json`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return o.failed(o.run(cmd, args)) },
 	}
 	f := c.Flags()
+	f.StringVar(&o.baseline, "baseline", "", "`FILE` with an earlier check in JSON: only what is new counts")
 	f.StringSliceVar(&o.requires, "requires", nil, "`CAPABILITIES` that are required, separated by commas, repeatable")
 	f.StringSliceVar(&o.wants, "wants", nil, "`CAPABILITIES` that have a fallback; they never decide the exit status")
 	f.Var(&o.failOn, "fail-on", "what makes the exit status 3 or 4: unknown, missing, known-bug or never")
@@ -86,21 +95,40 @@ func (o *checkOptions) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	file, err := o.loadConfig()
+	if err != nil {
+		return err
+	}
+	if len(refs) == 0 && len(need.Requirements) == 0 {
+		refs = config.Values(file.Plugins)
+	}
+	named := len(refs) > 0 || len(need.Requirements) > 0
+	if err := errors.Join(o.apply(file, t, named), applyFailOn(cmd, file, &o.failOn)); err != nil {
+		return err
+	}
+	ex, err := newExcuses(t, file, o.baseline, time.Now())
+	if err != nil {
+		return err
+	}
 	values, err := o.values(t)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := o.deadline(cmd)
 	defer cancel()
-	run := &checkRun{checkOptions: o, table: t, values: values,
+	run := &checkRun{checkOptions: o, table: t, values: values, excuses: ex,
 		doc: report.NewCheck(o.head("check", t)), gate: newGate(failOn(o.failOn.value))}
-	if len(refs) == 0 && len(need.Requirements) == 0 {
-		err = run.node(ctx)
-	} else {
+	run.doc.FailOn = o.failOn.value
+	if named {
 		err = run.named(ctx, refs, need)
+	} else {
+		err = run.node(ctx)
 	}
 	if err != nil {
 		return err
+	}
+	for _, w := range ex.unused() {
+		o.warnf("%s:%d: the waiver of %s excuses nothing: remove it", file.Name, w.Line, w.Capability)
 	}
 	if err := o.write(run.doc); err != nil {
 		return err
@@ -111,13 +139,39 @@ func (o *checkOptions) run(cmd *cobra.Command, args []string) error {
 	return run.gate.err()
 }
 
+// failed puts a check that could not be done into the files of formats whose
+// readers must be told: no file would look like nothing to report.
+func (o *checkOptions) failed(err error) error {
+	var silent statusError
+	if status(err, true) != exitError || errors.As(err, &silent) {
+		return err
+	}
+	doc := report.NewCheck(o.head("check", inference.Builtin()))
+	doc.Fail("", err)
+	for _, target := range o.outputs.list {
+		var b bytes.Buffer
+		if target.file == "" || target.format != report.SARIF && target.format != report.JUnit {
+			continue
+		}
+		writeErr := report.Write(&b, doc, target.format, report.Style{})
+		if writeErr == nil {
+			writeErr = writeFile(target.file, b.Bytes())
+		}
+		if writeErr != nil && !strings.Contains(err.Error(), writeErr.Error()) {
+			o.warnf("%v", writeErr)
+		}
+	}
+	return err
+}
+
 // checkRun is one check: what it rests on and what came of it so far.
 type checkRun struct {
 	*checkOptions
-	table  *inference.Table
-	values inference.Values
-	doc    *report.Check
-	gate   *gate
+	table   *inference.Table
+	values  inference.Values
+	excuses *excuses
+	doc     *report.Check
+	gate    *gate
 }
 
 // nodeOptions say how to look at this node.
@@ -192,18 +246,20 @@ func (r *checkRun) answers(answers []plugin.Answer, supports []inference.Support
 }
 
 func checkedPlugin(p *plugin.Plugin, name string) report.CheckPlugin {
-	return report.CheckPlugin{
-		Name: name, Ref: p.Ref, NRI: p.NRI.Version, Required: countRequired(p.Needs()),
+	out := report.CheckPlugin{
+		Name: name, Ref: p.Ref, Module: p.Identity.Module, NRI: p.NRI.Version, Required: countRequired(p.Needs()),
 		Gaps: p.Gaps, Warnings: p.Warnings,
 	}
+	out.Dir, out.Place = sourceOf(p)
+	return out
 }
 
 // add evaluates one plugin against runtimes, and adds the results to the
 // document and the gate.
 func (r *checkRun) add(plugin report.CheckPlugin, need capability.Needs, supports []inference.Support) {
-	groups := inference.Worst(r.table.Evaluate(need, supports))
+	groups := inference.Worst(r.table.EvaluateEach(r.excuses.needs(plugin, need), supports))
 	names := runtimeNames(supports)
-	r.doc.Add(plugin, groups, r.table.Advise(need, names, r.values), names)
+	r.excuses.note(r.doc, plugin, r.doc.Add(plugin, groups, r.table.Advise(need, names, r.values), names))
 	for _, group := range groups {
 		outcome := group.Last().Report
 		r.gate.add(outcome.Verdict, slices.ContainsFunc(outcome.Items, func(i capability.Item) bool {

@@ -38,17 +38,13 @@ func (o *outputs) Set(s string) error {
 	case "yml":
 		format = "yaml"
 	}
-	for _, known := range allFormats() {
+	for _, known := range report.AllFormats() {
 		if format == string(known) {
 			o.list = append(o.list, output{known, file})
 			return nil
 		}
 	}
-	return fmt.Errorf("unknown format %q: use one of %s", format, joinFormats(allFormats()))
-}
-
-func allFormats() []report.Format {
-	return []report.Format{report.Text, report.Wide, report.JSON, report.YAML, report.Markdown, report.CSV, report.NFD}
+	return fmt.Errorf("unknown format %q: use one of %s", format, joinFormats(report.AllFormats()))
 }
 
 // enum is a flag that takes one of a few words.

@@ -55,6 +55,7 @@ Exit status: 0 answered or compatible, 1 could not do the work, 2 usage,
 	f := root.PersistentFlags()
 	f.VarP(&a.outputs, "output", "o", "`FORMAT[=FILE]` of the report, repeatable")
 	f.StringVar(&a.table, "table", "", "`FILE` laid over the built-in release table (environment NRI_COMPAT_TABLE)")
+	f.StringVar(&a.configFile, "config", "", "configuration `FILE` of check (environment NRI_COMPAT_CONFIG, default .nri-compat.yaml)")
 	f.Var(&a.color, "color", "colour of text: auto, always or never")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "no report on standard output unless --output names one")
 	f.CountVarP(&a.verbose, "verbose", "v", "say more on standard error; twice for even more")

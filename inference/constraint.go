@@ -22,9 +22,61 @@ import (
 // naming it. An expression that is malformed or selects nothing is an error of
 // type [RuntimeError].
 func (t *Table) Select(expr string) ([]Runtime, error) {
+	c, err := parseConstraint(expr)
+	if err != nil {
+		return nil, err
+	}
+	if c.pass == nil {
+		return []Runtime{c.one}, nil
+	}
+	all, err := t.matching(expr, c.name, c.pass)
+	if err == nil && c.newest {
+		all = all[len(all)-1:]
+	}
+	return all, err
+}
+
+// Matches tells whether a runtime is one that an expression of [Table.Select]
+// names, whether the table knows its release or not: a vendor's build counts as
+// the release that it is built on, unless the expression names a build itself.
+// The errors are those of Select, except that a range which selects nothing is
+// none.
+func (t *Table) Matches(expr string, r Runtime) (bool, error) {
+	c, err := parseConstraint(expr)
+	if err != nil {
+		return false, err
+	}
+	if c.pass == nil {
+		same := r.Name == c.one.Name && r.Version.Compare(c.one.Version) == 0
+		return same && (c.one.Upstream() || r == c.one), nil
+	}
+	canonical, ok := canonicalRuntime(c.name)
+	if !ok {
+		_, err := t.matching(expr, c.name, c.pass)
+		return false, err
+	}
+	if r.Name != canonical || r.Version.Prerelease() || !c.pass(r.Version) {
+		return false, nil
+	}
+	if !c.newest {
+		return true, nil
+	}
+	all, err := t.matching(expr, c.name, c.pass)
+	return err == nil && r.Version.Compare(all[len(all)-1].Version) == 0, err
+}
+
+// constraint is an expression that names runtimes.
+type constraint struct {
+	one    Runtime // what it names if pass is nil
+	name   string  // of the runtime, as it was given
+	pass   func(Version) bool
+	newest bool // only the newest release that passes
+}
+
+func parseConstraint(expr string) (constraint, error) {
 	name, version, ok := strings.Cut(strings.TrimSpace(expr), "@")
 	if !ok || strings.Contains(expr, "://") || strings.ContainsAny(name, " \t\n") {
-		return selectOne(expr)
+		return oneRuntime(expr)
 	}
 	version = strings.TrimSpace(version)
 	line := strings.TrimPrefix(version, "v")
@@ -34,37 +86,32 @@ func (t *Table) Select(expr string) ([]Runtime, error) {
 			line, whole = l, true
 		}
 	}
+	inLine := func(v Version) bool { return v.Line() == line }
 	switch {
 	case version == "all":
-		return t.matching(expr, name, func(Version) bool { return true })
+		return constraint{name: name, pass: func(Version) bool { return true }}, nil
 	case whole:
 		if !isLine(line) {
-			return nil, badRange(expr, version, "a line is MAJOR.MINOR.x")
+			return constraint{}, badRange(expr, version, "a line is MAJOR.MINOR.x")
 		}
-		return t.matching(expr, name, func(v Version) bool { return v.Line() == line })
+		return constraint{name: name, pass: inLine}, nil
 	case isLine(line):
-		all, err := t.matching(expr, name, func(v Version) bool { return v.Line() == line })
-		if err != nil {
-			return nil, err
-		}
-		return all[len(all)-1:], nil
+		return constraint{name: name, pass: inLine, newest: true}, nil
 	case strings.ContainsAny(version, "<>=!^,|"), strings.HasPrefix(version, "~"):
-		return t.inRange(expr, name, version)
+		pass, err := rangeOf(expr, version)
+		return constraint{name: name, pass: pass}, err
 	}
-	return selectOne(expr)
+	return oneRuntime(expr)
 }
 
-func selectOne(expr string) ([]Runtime, error) {
+func oneRuntime(expr string) (constraint, error) {
 	r, err := ParseRuntime(expr)
-	if err != nil {
-		return nil, err
-	}
-	return []Runtime{r}, nil
+	return constraint{one: r}, err
 }
 
 const maxRangeLength = 200
 
-func (t *Table) inRange(expr, name, version string) ([]Runtime, error) {
+func rangeOf(expr, version string) (func(Version) bool, error) {
 	if len(version) > maxRangeLength {
 		return nil, badRange(expr, version, fmt.Sprintf("a range has at most %d bytes", maxRangeLength))
 	}
@@ -72,9 +119,7 @@ func (t *Table) inRange(expr, name, version string) ([]Runtime, error) {
 	if err != nil {
 		return nil, badRange(expr, version, "a range looks like '>=1.7.7 <2.2'")
 	}
-	return t.matching(expr, name, func(v Version) bool {
-		return c.Check(semver.New(v.Major, v.Minor, v.Patch, "", ""))
-	})
+	return func(v Version) bool { return c.Check(semver.New(v.Major, v.Minor, v.Patch, "", "")) }, nil
 }
 
 // matching returns the releases of a runtime, without pre-releases, that pass.

@@ -38,9 +38,15 @@ func (t *Table) LookupAll(runtimes []Runtime, values Values) []Support {
 // with the same outcome: the same verdict, for the same reasons. The groups
 // keep the order of the runtimes.
 func (t *Table) Evaluate(need capability.Needs, supports []Support) []Group {
+	return t.EvaluateEach(func(Support) capability.Needs { return need }, supports)
+}
+
+// EvaluateEach is [Table.Evaluate] for needs that depend on the runtime, such as
+// those of a plugin of which something is excused on some releases.
+func (t *Table) EvaluateEach(need func(Support) capability.Needs, supports []Support) []Group {
 	var groups []Group
 	for _, s := range supports {
-		o := Outcome{Support: s, Report: capability.Check(need, s)}
+		o := Outcome{Support: s, Report: capability.Check(need(s), s)}
 		if n := len(groups); n > 0 && t.joins(groups[n-1].Last(), o) {
 			groups[n-1].Outcomes = append(groups[n-1].Outcomes, o)
 			continue
@@ -56,7 +62,7 @@ func (t *Table) joins(a, b Outcome) bool {
 	if a.Support.Match != Exact || b.Support.Match != Exact || a.Support.observed || b.Support.observed || a.Support.Runtime.Name != b.Support.Runtime.Name {
 		return false
 	}
-	if a.Report.Verdict != b.Report.Verdict || !slices.EqualFunc(a.Report.Items, b.Report.Items, alike) {
+	if a.Report.Verdict != b.Report.Verdict || !slices.EqualFunc(a.Report.Items, b.Report.Items, alike) || !slices.Equal(a.Report.Gaps, b.Report.Gaps) {
 		return false
 	}
 	if !sameSwitch(a.Support, b.Support) {
@@ -74,6 +80,9 @@ func (t *Table) joins(a, b Outcome) bool {
 // alike tells whether a person would be told the same about two items.
 func alike(a, b capability.Item) bool {
 	x, y := a.Answer, b.Answer
+	if a.Requirement.Level != b.Requirement.Level || a.Requirement.Note != b.Requirement.Note {
+		return false // excused in one only, or for another reason
+	}
 	return a.Status == b.Status && x.State == y.State && x.Effect == y.Effect && x.Note == y.Note &&
 		slices.Equal(x.Settings, y.Settings) &&
 		slices.EqualFunc(x.Bugs, y.Bugs, func(m, n capability.Bug) bool { return m.ID == n.ID })

@@ -14,9 +14,13 @@ type Check struct {
 	Plugins []CheckPlugin `json:"plugins"`
 	Results []Result      `json:"results"`
 	Advice  []Advice      `json:"advice"`
-	// Errors are the plugins that could not be read.
-	Errors  []ReferenceError `json:"errors"`
-	Summary Summary          `json:"summary"`
+	// Errors are the plugins that could not be read, and what else could not be
+	// checked. While there is one, the results are not all there is to know.
+	Errors []ReferenceError `json:"errors"`
+	// FailOn is what makes the exit status 3 or 4: "unknown", "missing",
+	// "known-bug" or "never".
+	FailOn  string  `json:"failOn,omitempty"`
+	Summary Summary `json:"summary"`
 }
 
 // CheckPlugin is what the check knew of one plugin.
@@ -26,8 +30,16 @@ type CheckPlugin struct {
 	Name string `json:"name"`
 	// Ref is the reference it was asked for by; empty for given capabilities.
 	Ref string `json:"ref,omitempty"`
+	// Module is the path of its main Go module, if known.
+	Module string `json:"module,omitempty"`
 	// NRI is the version of the NRI library it was built with, if known.
 	NRI string `json:"nri,omitempty"`
+	// Dir is the directory that the files of its evidence are in, if they are
+	// files at hand.
+	Dir string `json:"dir,omitempty"`
+	// Place is where to point for what has no evidence of its own: the line of
+	// go.mod that asks for the NRI library, of a manifest, or a file.
+	Place *Place `json:"place,omitempty"`
 	// Required counts the required capabilities.
 	Required int `json:"required"`
 	// Gaps says what could not be read of it.
@@ -90,11 +102,13 @@ type Outcome struct {
 	Consequence string `json:"consequence,omitempty"`
 	// Instead says what to do instead where it is missing or harmful; may be
 	// empty.
-	Instead    string                `json:"instead,omitempty"`
-	Settings   []capability.Setting  `json:"settings"`
-	Note       string                `json:"note,omitempty"`
-	Origin     string                `json:"origin,omitempty"`
-	Unproven   bool                  `json:"unproven,omitempty"`
+	Instead  string               `json:"instead,omitempty"`
+	Settings []capability.Setting `json:"settings"`
+	Note     string               `json:"note,omitempty"`
+	Origin   string               `json:"origin,omitempty"`
+	Unproven bool                 `json:"unproven,omitempty"`
+	// Waived says why the outcome does not count although it is not ok.
+	Waived     *Waived               `json:"waived,omitempty"`
 	Evidence   []capability.Evidence `json:"evidence"`
 	References []string              `json:"references"`
 }
@@ -141,6 +155,8 @@ type Summary struct {
 	Inconclusive int `json:"inconclusive"`
 	// Bugs counts the results with known bugs that touch what is required.
 	Bugs int `json:"bugs"`
+	// Waived counts the outcomes that were waived.
+	Waived int `json:"waived"`
 }
 
 // NewCheck returns an empty check document.
@@ -149,8 +165,10 @@ func NewCheck(head Head) *Check {
 }
 
 // Add puts the outcomes of one plugin into the document, in the given order,
-// and what would suit it.
-func (c *Check) Add(p CheckPlugin, groups []inference.Group, advice inference.Advice, runtimes []string) {
+// and what would suit it. It returns the name of the plugin in the document,
+// which differs from the one given if that is taken.
+func (c *Check) Add(p CheckPlugin, groups []inference.Group, advice inference.Advice, runtimes []string) string {
+	p.Name = c.freeName(p)
 	p.Gaps, p.Warnings = emptyNotNull(p.Gaps), emptyNotNull(p.Warnings)
 	c.Plugins = append(c.Plugins, p)
 	worst := capability.Compatible
@@ -176,6 +194,23 @@ func (c *Check) Add(p CheckPlugin, groups []inference.Group, advice inference.Ad
 	if worst == capability.Incompatible {
 		c.Advice = append(c.Advice, newAdvice(p.Name, advice, runtimes))
 	}
+	return p.Name
+}
+
+// freeName returns a name for a plugin that no other plugin of the document
+// has: results refer to plugins by name.
+func (c *Check) freeName(p CheckPlugin) string {
+	taken := func(name string) bool {
+		return slices.ContainsFunc(c.Plugins, func(q CheckPlugin) bool { return q.Name == name })
+	}
+	name := p.Name
+	if taken(name) && p.Ref != "" {
+		name = p.Ref
+	}
+	for n := 2; taken(name); n++ {
+		name = fmt.Sprintf("%s (%d)", p.Name, n)
+	}
+	return name
 }
 
 // assume compares the NRI versions of a plugin and a runtime.

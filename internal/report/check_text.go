@@ -156,6 +156,9 @@ func outcomeRows(shown []Outcome, style Style) (header []string, rows [][]string
 		if o.Level == capability.Wants.String() && !style.Wide {
 			name += " (wanted)"
 		}
+		if o.Waived != nil {
+			name += " (waived)"
+		}
 		row := []string{name, o.Status, o.effect(), o.why()}
 		if style.Wide {
 			row = []string{name, o.Level, o.Status, o.effect(), o.Source, o.Origin, o.why()}
@@ -178,7 +181,7 @@ func (o Outcome) why() string {
 		return o.Consequence
 	}
 	for _, s := range o.Settings {
-		return fmt.Sprintf("because %s is %s (%s)", s.Name, orNotSet(s.Value), s.Origin)
+		return fmt.Sprintf("because %s is %s (%s)", s.Name, orNotSet(s.Value), plain(s.Origin))
 	}
 	if o.State == capability.Partial.String() {
 		return "partial: " + o.Note
@@ -190,15 +193,18 @@ func orNotSet(value string) string {
 	if value == "" {
 		return "not set"
 	}
-	return value
+	return plain(value)
 }
 
 // details are the lines below the table: what to change, what to do instead,
 // where it is used.
 func (o Outcome) details(p *printer, style Style) {
+	if o.Waived != nil {
+		p.linef("  %s %s", o.ID, o.Waived.line())
+	}
 	for _, s := range o.Settings {
 		if !s.Met() {
-			p.linef("  %s needs %s=%s, which is %s (%s)", o.ID, s.Name, s.Want, orNotSet(s.Value), s.Origin)
+			p.linef("  %s needs %s=%s, which is %s (%s)", o.ID, s.Name, s.Want, orNotSet(s.Value), plain(s.Origin))
 			if s.Key != "" {
 				p.linef("    set in %s", s.Key)
 			}
@@ -277,7 +283,7 @@ func (r Result) verdictLine() string {
 	for _, status := range []string{"harmful", "missing", "conditional", "unknown"} {
 		n := 0
 		for _, o := range r.Capabilities {
-			if o.Status == status && o.Level == capability.Requires.String() {
+			if o.Status == status && o.counts() {
 				n++
 			}
 		}
@@ -346,6 +352,9 @@ func (s Summary) line(n int) string {
 		count(n, "result", "results"), s.Compatible, s.Incompatible, s.Inconclusive)
 	if s.Bugs > 0 {
 		line += fmt.Sprintf("; %d with known bugs", s.Bugs)
+	}
+	if s.Waived > 0 {
+		line += fmt.Sprintf("; %d waived", s.Waived)
 	}
 	return line
 }

@@ -9,20 +9,23 @@ import (
 // Markdown does not escape its cells.
 func mdTable(w io.Writer, header []string, rows [][]string) error {
 	var b strings.Builder
-	line := func(cells []string) {
-		b.WriteString("|")
-		for _, c := range cells {
-			b.WriteString(" " + mdText(c) + " |")
-		}
-		b.WriteString("\n")
-	}
-	line(header)
+	b.WriteString(mdRow(header) + "\n")
 	b.WriteString(strings.Repeat("|---", len(header)) + "|\n")
 	for _, row := range rows {
-		line(row)
+		b.WriteString(mdRow(row) + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// mdRow is one line of a table.
+func mdRow(cells []string) string {
+	var b strings.Builder
+	b.WriteString("|")
+	for _, c := range cells {
+		b.WriteString(" " + mdText(c) + " |")
+	}
+	return b.String()
 }
 
 // mdText makes foreign text harmless in Markdown, in a table cell too: what

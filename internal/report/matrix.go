@@ -24,6 +24,8 @@ type Matrix struct {
 	// because they are the same in every column.
 	Total int `json:"total"`
 	Same  int `json:"same"`
+
+	source *inference.Table // for a page, which explains every cell
 }
 
 // Column is a release line or a release of one runtime.
@@ -79,7 +81,7 @@ func NewMatrixByLine(head Head, t *inference.Table, ids []capability.ID, only []
 
 // newLineMatrix returns a matrix with a column for each release line.
 func newLineMatrix(head Head, t *inference.Table, only []inference.Runtime) *Matrix {
-	m := &Matrix{Head: head, By: "line", Columns: []Column{}, Rows: []Row{}}
+	m := &Matrix{Head: head, By: "line", Columns: []Column{}, Rows: []Row{}, source: t}
 	for _, runtime := range inference.Runtimes() {
 		for _, line := range t.Lines(runtime) {
 			if asked(only, runtime, line) && line != "main" {
@@ -174,7 +176,7 @@ func settingName(when string) string {
 
 // NewMatrixByRelease compares capabilities over single releases.
 func NewMatrixByRelease(head Head, t *inference.Table, ids []capability.ID, runtimes []inference.Runtime, values inference.Values) *Matrix {
-	m := &Matrix{Head: head, By: "release", Columns: []Column{}, Rows: []Row{}, Total: len(ids)}
+	m := &Matrix{Head: head, By: "release", Columns: []Column{}, Rows: []Row{}, Total: len(ids), source: t}
 	var supports []inference.Support
 	for _, r := range runtimes {
 		m.Columns = append(m.Columns, Column{r.Name, r.Version.String()})

@@ -7,9 +7,11 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
+	"unicode/utf16"
 
 	"github.com/nri-compat/nri-compat/inference"
 	"sigs.k8s.io/yaml"
@@ -26,8 +28,17 @@ const (
 	YAML     Format = "yaml"
 	Markdown Format = "markdown"
 	CSV      Format = "csv"
+	HTML     Format = "html"
+	SARIF    Format = "sarif"
+	JUnit    Format = "junit"
+	GitHub   Format = "github"
 	NFD      Format = "nfd"
 )
+
+// AllFormats returns every format there is, in the order of the help.
+func AllFormats() []Format {
+	return []Format{Text, Wide, JSON, YAML, Markdown, CSV, HTML, SARIF, JUnit, GitHub, NFD}
+}
 
 // Document is a report that can be written in some formats. Every document can
 // be written as JSON and YAML; the interfaces below add others.
@@ -36,65 +47,135 @@ type Document interface {
 	Text(w io.Writer, style Style) error
 }
 
-// markdowner is a document that can be written as GitHub-flavoured Markdown.
-type markdowner interface{ Markdown(w io.Writer) error }
-
-// csver is a document that can be written as RFC 4180 comma-separated values.
-type csver interface{ CSV(w io.Writer) error }
-
-// nfder is a document that can be written as a feature file for
-// node-feature-discovery.
-type nfder interface{ NFD(w io.Writer) error }
+// The interfaces of documents that have more formats than every document has.
+type (
+	// markdowner can be written as GitHub-flavoured Markdown.
+	markdowner interface{ Markdown(w io.Writer) error }
+	// csver can be written as RFC 4180 comma-separated values.
+	csver interface{ CSV(w io.Writer) error }
+	// htmler can be written as one self-contained page.
+	htmler interface{ HTML(w io.Writer) error }
+	// sarifer can be written as SARIF 2.1.0.
+	sarifer interface{ SARIF(w io.Writer) error }
+	// juniter can be written as JUnit XML.
+	juniter interface{ JUnit(w io.Writer) error }
+	// githuber can be written as workflow commands of GitHub Actions.
+	githuber interface{ GitHub(w io.Writer) error }
+	// nfder can be written as a feature file for node-feature-discovery.
+	nfder interface{ NFD(w io.Writer) error }
+)
 
 // Formats returns the formats a document can be written in.
 func Formats(d Document) []Format {
-	formats := []Format{Text, Wide, JSON, YAML}
-	if _, ok := d.(markdowner); ok {
-		formats = append(formats, Markdown)
-	}
-	if _, ok := d.(csver); ok {
-		formats = append(formats, CSV)
-	}
-	if _, ok := d.(nfder); ok {
-		formats = append(formats, NFD)
+	var formats []Format
+	for _, f := range AllFormats() {
+		if writer(d, f, Style{}) != nil {
+			formats = append(formats, f)
+		}
 	}
 	return formats
 }
 
 // Write writes a document in a format. The style only matters for text.
 func Write(w io.Writer, d Document, f Format, style Style) error {
+	write := writer(d, f, style)
+	if write == nil {
+		return fmt.Errorf("no format %q for this report", f)
+	}
+	return write(w)
+}
+
+// writer returns what writes a document in a format, nil if nothing does.
+func writer(d Document, f Format, style Style) func(io.Writer) error {
 	switch f {
 	case Text:
-		return d.Text(w, style)
+		return func(w io.Writer) error { return d.Text(w, style) }
 	case Wide:
 		style.Wide = true
-		return d.Text(w, style)
+		return func(w io.Writer) error { return d.Text(w, style) }
 	case JSON:
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		enc.SetEscapeHTML(false)
-		return enc.Encode(d)
+		return func(w io.Writer) error { return encodeJSON(w, d) }
 	case YAML:
-		text, err := yaml.Marshal(d)
-		if err != nil {
-			return err
-		}
-		_, err = w.Write(text)
-		return err
+		return func(w io.Writer) error { return writeYAML(w, d) }
 	case Markdown:
 		if m, ok := d.(markdowner); ok {
-			return m.Markdown(w)
+			return m.Markdown
 		}
 	case CSV:
 		if c, ok := d.(csver); ok {
-			return c.CSV(w)
+			return c.CSV
+		}
+	case HTML:
+		if h, ok := d.(htmler); ok {
+			return h.HTML
+		}
+	case SARIF:
+		if s, ok := d.(sarifer); ok {
+			return s.SARIF
+		}
+	case JUnit:
+		if j, ok := d.(juniter); ok {
+			return j.JUnit
+		}
+	case GitHub:
+		if g, ok := d.(githuber); ok {
+			return g.GitHub
 		}
 	case NFD:
 		if n, ok := d.(nfder); ok {
-			return n.NFD(w)
+			return n.NFD
 		}
 	}
-	return fmt.Errorf("no format %q for this report", f)
+	return nil
+}
+
+// encodeJSON writes indented JSON in which a terminal finds nothing to act
+// upon: what [plain] makes visible is escaped.
+func encodeJSON(w io.Writer, d any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(d); err != nil {
+		return err
+	}
+	_, err := w.Write(escapeJSON(b.Bytes()))
+	return err
+}
+
+// escapeJSON escapes what encoding/json leaves as it is in strings: control
+// characters above the first 32, and those that turn the direction of writing.
+func escapeJSON(text []byte) []byte {
+	unsafe := func(r rune) bool { return r != '\n' && unsafeRune(r) }
+	if bytes.IndexFunc(text, unsafe) < 0 {
+		return text
+	}
+	var b bytes.Buffer
+	for _, r := range string(text) {
+		switch {
+		case !unsafe(r):
+			b.WriteRune(r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.Bytes()
+}
+
+func writeYAML(w io.Writer, d Document) error {
+	text, err := json.Marshal(d)
+	if err != nil {
+		return err
+	}
+	// YAML refuses some of what JSON may have as it is.
+	if text, err = yaml.JSONToYAML(escapeJSON(text)); err != nil {
+		return err
+	}
+	_, err = w.Write(text)
+	return err
 }
 
 // Head is what every document begins with.

@@ -83,5 +83,8 @@ func plain(s string) string {
 }
 
 func unsafeRune(r rune) bool {
+	if r >= ' ' && r < 0x7f {
+		return false // nearly all there is
+	}
 	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029'
 }
