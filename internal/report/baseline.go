@@ -8,28 +8,15 @@ import (
 	"github.com/nri-compat/nri-compat/capability"
 )
 
-// maxSaved is the size of a saved report above which it is refused. A check of
-// every capability on every release has a tenth of it.
-const maxSaved = 64 << 20
-
 // ReadCheck reads a check that was saved as JSON. The name is the one of the
 // file, for errors.
 func ReadCheck(r io.Reader, name string) (*Check, error) {
-	data, err := io.ReadAll(io.LimitReader(r, maxSaved+1))
+	data, schema, err := readSaved(r, name)
 	if err != nil {
 		return nil, err
 	}
-	if len(data) > maxSaved {
-		return nil, fmt.Errorf("%s: larger than %d MiB, which no report is", name, maxSaved>>20)
-	}
-	var head struct {
-		Schema string `json:"schema"`
-	}
-	if err := json.Unmarshal(data, &head); err != nil {
-		return nil, fmt.Errorf("%s: no report in JSON: %w", name, err)
-	}
-	if head.Schema != "nri-compat.dev/check/v1" {
-		return nil, fmt.Errorf("%s: schema %.60q is not nri-compat.dev/check/v1: save one with check -o json=FILE", name, head.Schema)
+	if schema != "nri-compat.dev/check/v1" {
+		return nil, fmt.Errorf("%s: schema %.60q is not nri-compat.dev/check/v1: save one with check -o json=FILE", name, schema)
 	}
 	var c Check
 	if err := json.Unmarshal(data, &c); err != nil {

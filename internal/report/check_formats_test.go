@@ -129,7 +129,7 @@ func compareGolden(t *testing.T, path string, have []byte) {
 
 // TestEveryFormatIsTested: a new format gets its golden files.
 func TestEveryFormatIsTested(t *testing.T) {
-	for _, f := range AllFormats() {
+	for _, f := range Formats(&Check{}) {
 		if extensions[f] == "" {
 			t.Errorf("no file extension for format %s", f)
 		}
