@@ -33,6 +33,7 @@ type app struct {
 	timeout    time.Duration
 
 	started bool   // a command runs: errors from now on are not cobra's
+	name    string // how the program is called
 	path    string // the command that was asked for, with its parents
 }
 

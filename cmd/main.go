@@ -31,31 +31,32 @@ func Main(ctx context.Context, args, env []string, stdin io.Reader, stdout, stde
 
 	a := newApp(env, stdin, stdout, stderr)
 	root := newRoot(a)
+	a.name = programName(args[0])
+	callIt(root, a.name)
 	root.SetArgs(args[1:])
 	err := root.ExecuteContext(ctx)
 	if err != nil && ctx.Err() != nil {
 		return exitInterrupted // whatever it was doing, a signal ended it
 	}
 	code := status(err, a.started)
-	a.complain(err, code, strings.TrimPrefix(a.path, "nri-compat "))
+	a.complain(err, code)
 	return code
 }
 
 // complain writes an error as one line, and for a mistake in what was typed
 // where to read on.
-func (a *app) complain(err error, code int, command string) {
+func (a *app) complain(err error, code int) {
 	var silent statusError
 	if err == nil || errors.As(err, &silent) {
 		return
 	}
 	fmt.Fprintf(a.stderr, "nri-compat: %s\n", a.errorText(err))
 	if code == exitUsage {
-		if command != "" && command != "nri-compat" {
-			command += " "
-		} else {
-			command = ""
+		command := a.path
+		if command == "" {
+			command = a.name
 		}
-		fmt.Fprintf(a.stderr, "Run 'nri-compat %s--help' for usage.\n", command)
+		fmt.Fprintf(a.stderr, "Run '%s --help' for usage.\n", command)
 	}
 }
 
