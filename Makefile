@@ -48,7 +48,7 @@ table: ## compare the table with clones: make table CONTAINERD=dir CRIO=dir NRI=
 	go run ./inference/gen -containerd "$(CONTAINERD)" -crio "$(CRIO)" -nri "$(NRI)"
 
 golden: ## rewrite expected outputs, schemas and frozen rows; read the diff
-	go test ./internal/report ./inference -run 'Schemas|Frozen' -update
+	go test ./internal/report ./inference -run 'Schemas|Frozen|CheckFormats' -update
 	go test . -run 'TestScripts' -update
 
 docs: ## rewrite the generated parts of the documentation

@@ -28,6 +28,7 @@ var rules = []rule{
 	{"cmd", []string{module + "/inference/gen/...", module + "/capability/gen"}, "what writes the table is no part of the program"},
 	{"internal/report", []string{module + "/cmd/...", module + "/internal/plugin/...", module + "/internal/nri/...", module + "/internal/node/...", module + "/internal/cluster/..."}, "reports render what they are given"},
 	{"internal/plugin/...", []string{module + "/inference", module + "/internal/report", module + "/internal/nri", module + "/internal/node", module + "/cmd"}, "a plugin is read without knowing runtimes"},
+	{"internal/config", []string{module + "/cmd", module + "/internal/report", module + "/internal/plugin/...", module + "/internal/nri", module + "/internal/node"}, "a configuration is read without knowing what is done with it"},
 	{"internal/nri", []string{module + "/inference", module + "/internal/report", module + "/internal/plugin/...", module + "/internal/node", module + "/cmd"}, "the wire knows no table"},
 	{"internal/node", []string{module + "/inference", module + "/internal/report", module + "/internal/plugin/...", module + "/cmd"}, "the node is read without knowing runtimes"},
 }
