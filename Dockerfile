@@ -1,6 +1,6 @@
 # nri-compat as a static program in an empty image.
 #
-#   docker build --build-arg VERSION=v1.0.0 -t nri-compat .
+#   docker build -t nri-compat .
 #   docker run --rm --user 0 -v /var/run/nri:/var/run/nri nri-compat probe
 FROM --platform=$BUILDPLATFORM golang:1.26 AS build
 ARG TARGETOS

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -187,7 +188,8 @@ func (r *checkRun) named(ctx context.Context, refs []string, need capability.Nee
 		return err
 	}
 	if len(need.Requirements) > 0 {
-		r.add(report.CheckPlugin{Name: "requirements", Required: countRequired(need)}, need, supports)
+		given := report.CheckPlugin{Name: "requirements", Required: countRequired(need), Place: configPlace(r.excuses.file, "")}
+		r.add(given, need, supports)
 	}
 	if len(refs) == 0 {
 		return nil
@@ -239,7 +241,11 @@ func (r *checkRun) answers(answers []plugin.Answer, supports []inference.Support
 				}
 				against = r.table.LookupAll(declared, r.values)
 			}
-			r.add(checkedPlugin(p, names[p]), p.Needs(), against)
+			checked := checkedPlugin(p, names[p])
+			if _, err := os.Stat(p.Ref); err != nil && checked.Place == nil {
+				checked.Place = configPlace(r.excuses.file, answers[i].Ref) // an image
+			}
+			r.add(checked, p.Needs(), against)
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/nri-compat/nri-compat/internal/config"
 	"github.com/nri-compat/nri-compat/internal/plugin"
 	"github.com/nri-compat/nri-compat/internal/report"
 	"golang.org/x/mod/modfile"
@@ -42,6 +43,21 @@ func sourceOf(p *plugin.Plugin) (dir string, place *report.Place) {
 		}
 	}
 	return dir, &report.Place{File: name, Line: 1}
+}
+
+// configPlace is where the configuration names a plugin, or for an empty
+// reference the file as a whole: something to point at for what has no file in
+// the repository. It is nil if the configuration does not name it.
+func configPlace(file *config.File, ref string) *report.Place {
+	if ref == "" && file.Name != "" {
+		return &report.Place{File: filepath.ToSlash(file.Name), Line: 1}
+	}
+	for _, t := range file.Plugins {
+		if t.Value == ref {
+			return &report.Place{File: filepath.ToSlash(file.Name), Line: t.Line}
+		}
+	}
+	return nil
 }
 
 // mainModule returns the nearest directory with a go.mod, at or above start,

@@ -1,0 +1,47 @@
+package report
+
+import (
+	"slices"
+
+	"github.com/nri-compat/nri-compat/capability"
+	"github.com/nri-compat/nri-compat/inference"
+)
+
+// addBugs notes the bugs that touch a capability. One that makes the state
+// harmful is told by the state already.
+func (r *Result) addBugs(item capability.Item) {
+	id := item.Requirement.Capability.String()
+	for _, b := range item.Answer.Bugs {
+		if item.Status == capability.StatusHarmful {
+			continue
+		}
+		if i := slices.IndexFunc(r.Bugs, func(k KnownBug) bool { return k.ID == b.ID }); i >= 0 {
+			r.Bugs[i].Touches = append(r.Bugs[i].Touches, id)
+			continue
+		}
+		r.Bugs = append(r.Bugs, KnownBug{Bug: b, Touches: []string{id}})
+	}
+}
+
+// addOtherBugs notes the bugs that any plugin can hit in any of the releases.
+func (r *Result) addOtherBugs(g inference.Group) {
+	for _, o := range g.Outcomes {
+		for _, b := range o.Support.Bugs() {
+			if !b.AnyPlugin || slices.ContainsFunc(r.Bugs, func(k KnownBug) bool { return k.ID == b.ID }) {
+				continue
+			}
+			i := slices.IndexFunc(r.OtherBugs, func(k KnownBug) bool { return k.ID == b.ID })
+			if i < 0 {
+				i = len(r.OtherBugs)
+				bug := capability.Bug{ID: b.ID, Severity: b.Severity, Text: b.Text}
+				r.OtherBugs = append(r.OtherBugs, KnownBug{Bug: bug, Touches: []string{}})
+			}
+			r.OtherBugs[i].In = append(r.OtherBugs[i].In, o.Support.Runtime.Version.String())
+		}
+	}
+	for i := range r.OtherBugs {
+		if len(r.OtherBugs[i].In) == len(g.Outcomes) {
+			r.OtherBugs[i].In = nil
+		}
+	}
+}
