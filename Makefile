@@ -52,7 +52,7 @@ golden: ## rewrite expected outputs, schemas and frozen rows; read the diff
 	go test . -run 'TestScripts' -update
 
 docs: ## rewrite the generated parts of the documentation
-	go test . -run 'TestReadme|TestCapabilityPage' -update
+	go test . -run 'TestReadme|TestCapabilityPage|TestNodeLabels' -update
 	go test ./cmd -run TestGeneratedDocs -update
 
 clean: ## remove what was built, the runtimes for tests too

@@ -37,6 +37,38 @@ func TestCapabilityPage(t *testing.T) {
 	}
 }
 
+// TestNodeLabels: the labels of a node are listed as they are written.
+func TestNodeLabels(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("<!-- labels -->\n| label | capabilities that are all there |\n|---|---|\n")
+	for _, g := range report.NFDGroups() {
+		var names []string
+		for _, id := range g.Capabilities {
+			names = append(names, id.String())
+		}
+		fmt.Fprintf(&b, "| `nri-compat.dev/%s` | %s |\n", g.Label, strings.Join(names, ", "))
+	}
+	b.WriteString("<!-- end of labels -->")
+	const path = "docs/node.md"
+	have, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(have), "<!-- labels -->")
+	_, after, ok2 := strings.Cut(rest, "<!-- end of labels -->")
+	if !ok || !ok2 {
+		t.Fatalf("%s has no place for the labels", path)
+	}
+	want := before + b.String() + after
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if want != string(have) {
+		t.Errorf("%s is not up to date: make docs rewrites it", path)
+	}
+}
+
 func writeCapability(b *strings.Builder, id capability.ID) {
 	e, _ := capability.Lookup(id)
 	fmt.Fprintf(b, "\n### %s\n\n%s\n\n", id, escape(e.Title))

@@ -61,7 +61,7 @@ Exit status 3 if something required is missing, switched off or harmful, 4 if
 something required could not be decided.`,
 		Example: `  nri-compat check ./bin/plugin --runtime containerd@2.0.5 --runtime cri-o@1.34
   sudo nri-compat check
-  nri-compat check image:ghcr.io/example/plugin:v1 --runtime 'containerd@>=1.7'
+  nri-compat check image:registry.example/plugin:v1 --runtime 'containerd@>=1.7'
   nri-compat check --requires ADJUST_CDI_DEVICES --assume cri.enable_cdi=true --runtime 'containerd@>=1.7.7 <2.2'
   nri-compat check --requires ADJUST_MOUNTS --wants INPUT_IP_ADDRESSES --runtime cri-o@all -o json`,
 		Args: cobra.ArbitraryArgs,

@@ -38,7 +38,7 @@ saved with -o json=FILE. They are compared on the runtimes of --runtime, else of
 .nri-compat.yaml, else on every release of the table.
 
 Exit status 3 if NEW fails where OLD works, 4 if that could not be decided.`,
-		Example: `  nri-compat compare image:ghcr.io/example/plugin:v1 ./bin/plugin
+		Example: `  nri-compat compare image:registry.example/plugin:v1 ./bin/plugin
   nri-compat compare released.json ./cmd/plugin --runtime 'containerd@>=2.0'`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
