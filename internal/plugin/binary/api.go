@@ -24,8 +24,11 @@ func findAPI(ts *types) apiTypes {
 	a := apiTypes{names: map[rtype]string{}, pointers: map[rtype]string{}}
 	var named []rtype
 	ts.all(func(p rtype) {
+		if ts.kind(p) != kindPointer {
+			return
+		}
 		t := ts.elem(p)
-		if ts.kind(p) != kindPointer || ts.kind(t) != kindStruct {
+		if ts.kind(t) != kindStruct {
 			return
 		}
 		if ts.isAdjustment(t) {
@@ -41,7 +44,8 @@ func findAPI(ts *types) apiTypes {
 	}
 	for _, p := range named {
 		t := ts.elem(p)
-		if slices.Contains(a.packages, ts.pkg(t)) {
+		pkg := ts.pkgBytes(t)
+		if slices.ContainsFunc(a.packages, func(api string) bool { return string(pkg) == api }) {
 			name := bareType(ts.name(t))
 			a.names[t], a.pointers[p] = name, name
 		}
@@ -52,7 +56,7 @@ func findAPI(ts *types) apiTypes {
 // isAdjustment tells whether t is a ContainerAdjustment by its name and the
 // fields it has had since the first release.
 func (ts *types) isAdjustment(t rtype) bool {
-	if !strings.HasSuffix(ts.name(t), ".ContainerAdjustment") {
+	if !bytes.HasSuffix(ts.nameBytes(t), []byte(".ContainerAdjustment")) {
 		return false
 	}
 	for _, want := range []string{"Annotations", "Mounts", "Env", "Hooks", "Linux"} {
@@ -121,7 +125,7 @@ func (c classifier) ofPackage(pkg []byte) class {
 	case path == "main", c.main != "" && under(path, c.main):
 		return pluginOwn
 	case strings.HasPrefix(path, "google.golang.org/"), strings.HasPrefix(path, "github.com/golang/protobuf"),
-		strings.HasPrefix(path, "github.com/gogo/protobuf"), standard(path):
+		strings.HasPrefix(path, "github.com/gogo/protobuf"), standard(pkg):
 		return foreign
 	}
 	return pluginOwn
@@ -132,9 +136,9 @@ func under(path, module string) bool {
 }
 
 // standard tells whether an import path belongs to the standard library.
-func standard(path string) bool {
-	first, _, _ := strings.Cut(path, "/")
-	switch first {
+func standard(path []byte) bool {
+	first, _, _ := bytes.Cut(path, []byte("/"))
+	switch string(first) {
 	case "archive", "bufio", "bytes", "cmp", "compress", "container", "context", "crypto", "database", "debug",
 		"embed", "encoding", "errors", "expvar", "flag", "fmt", "go", "hash", "html", "image", "index", "internal",
 		"io", "iter", "log", "maps", "math", "mime", "net", "os", "path", "plugin", "reflect", "regexp", "runtime",
@@ -143,7 +147,7 @@ func standard(path string) bool {
 		return true
 	}
 	// "type:.eq.T", "go:buildid" and the like are the linker's.
-	return strings.IndexByte(first, ':') >= 0
+	return bytes.IndexByte(first, ':') >= 0
 }
 
 // splitName splits a function's full name into the import path, as the linker

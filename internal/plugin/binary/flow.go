@@ -49,6 +49,7 @@ type flow struct {
 	// records are the objects on the stack whose addresses are passed.
 	records  []*record
 	recordAt map[recordKey]uint64
+	code     []byte // memory for code
 	buffer   []instr
 	scratch  state
 	left     int
@@ -183,12 +184,15 @@ func (fl *flow) run(i int) {
 	}
 	fl.runs[i]++
 	f, ok := fl.p.funcs.get(i)
-	code := fl.p.funcs.code(f)
-	if !ok || code == nil {
+	if !ok {
 		return
 	}
-	if len(code) > maxCode || !fl.spend(0) {
+	if f.end-f.entry > maxCode || !fl.spend(0) {
 		fl.giveUp(i)
+		return
+	}
+	code := fl.p.funcs.code(f, &fl.code)
+	if code == nil {
 		return
 	}
 	fl.buffer = fl.m.decode(code, f.entry, fl.buffer[:0])

@@ -50,8 +50,9 @@ func (t *funcTable) get(i int) (f fn, ok bool) {
 	return f, len(f.record) >= 44
 }
 
-// code returns the function's instructions.
-func (t *funcTable) code(f fn) []byte { return t.im.at(f.entry, f.end-f.entry) }
+// code returns the function's instructions, until buf is used again; nil if they
+// cannot be read.
+func (t *funcTable) code(f fn, buf *[]byte) []byte { return t.im.readCode(f.entry, f.end-f.entry, buf) }
 
 // nameAt returns the name at an offset of the table of names.
 func (t *funcTable) nameAt(off uint32) []byte {

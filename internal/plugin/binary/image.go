@@ -2,24 +2,30 @@ package binary
 
 import (
 	"bytes"
+	"cmp"
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
 	"io"
 	"slices"
+	"sync/atomic"
 )
 
-// maxLoaded bounds what is read into memory of one executable.
+// maxLoaded bounds the loaded part of one executable.
 const maxLoaded = 512 << 20
 
 // segment is a part of the program as it lies in memory.
 type segment struct {
 	addr uint64
 	data []byte
-	exec bool
 }
 
-func (s segment) end() uint64 { return s.addr + uint64(len(s.data)) }
+// extent is a part of the program that stays in the file: its code, which is
+// large and most of which is looked at once at most.
+type extent struct {
+	addr, size uint64
+	off        int64 // in the file
+}
 
 // image is an ELF executable as the loader would map it at its link address,
 // with relative relocations applied. All accessors are checked: an address
@@ -28,21 +34,26 @@ type image struct {
 	machine  elf.Machine
 	order    binary.ByteOrder
 	segments []segment // sorted by address, without overlap
+	code     []extent  // the same; overlaps no segment
+	file     io.ReaderAt
+	// failed is the first error of reading code: what rests on it is not to be
+	// trusted.
+	failed   atomic.Pointer[error]
 	pie      bool
 	stripped bool
 	// pclntab is the address that a section name gives away, 0 if none does.
 	pclntab uint64
 }
 
-// openImage maps an ELF file. It reads the loaded segments only, never the
-// debug information.
+// openImage maps an ELF file. It reads what the loader would load, except for
+// the code, and never the debug information.
 func openImage(r io.ReaderAt, size int64) (*image, error) {
 	f, err := elf.NewFile(io.NewSectionReader(r, 0, size))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
-	im := &image{machine: f.Machine, order: f.ByteOrder, pie: f.Type == elf.ET_DYN, stripped: true}
-	if err := im.load(f, r, size); err != nil {
+	im := &image{machine: f.Machine, order: f.ByteOrder, file: r, pie: f.Type == elf.ET_DYN, stripped: true}
+	if err := im.load(f, size); err != nil {
 		return nil, err
 	}
 	for _, s := range f.Sections {
@@ -64,8 +75,13 @@ func openImage(r io.ReaderAt, size int64) (*image, error) {
 	return im, nil
 }
 
-func (im *image) load(f *elf.File, r io.ReaderAt, size int64) error {
+func (im *image) load(f *elf.File, size int64) error {
 	var total uint64
+	var spans []extent
+	var text *elf.Section
+	if text = f.Section(".text"); text == nil || text.Type != elf.SHT_PROGBITS {
+		text = &elf.Section{} // code cannot be told from the rest
+	}
 	for _, p := range f.Progs {
 		if p.Type != elf.PT_LOAD || p.Filesz == 0 {
 			continue
@@ -79,36 +95,108 @@ func (im *image) load(f *elf.File, r io.ReaderAt, size int64) error {
 		if total += p.Filesz; total > maxLoaded {
 			return ErrTooLarge
 		}
+		s := extent{p.Vaddr, p.Filesz, int64(p.Off)}
+		if p.Flags&elf.PF_X != 0 && text.Addr >= s.addr && text.Size <= s.size && text.Addr-s.addr <= s.size-text.Size {
+			before, after := text.Addr-s.addr, text.Addr-s.addr+text.Size
+			im.code = append(im.code, extent{text.Addr, text.Size, s.off + int64(before)})
+			spans = append(spans, extent{s.addr + after, s.size - after, s.off + int64(after)})
+			s.size = before
+		}
+		spans = append(spans, s)
 	}
 	// Overlapping pieces could make the sum larger than the file.
 	if total > uint64(size) {
 		return fmt.Errorf("%w: its segments are larger than the file", ErrCorrupt)
 	}
-	for _, p := range f.Progs {
-		if p.Type != elf.PT_LOAD || p.Filesz == 0 {
-			continue
-		}
-		data := make([]byte, p.Filesz)
-		if _, err := r.ReadAt(data, int64(p.Off)); err != nil && err != io.EOF {
-			return fmt.Errorf("cannot read: %w", err)
-		}
-		im.segments = append(im.segments, segment{addr: p.Vaddr, data: data, exec: p.Flags&elf.PF_X != 0})
-	}
-	if len(im.segments) == 0 {
+	if total == 0 {
 		return fmt.Errorf("%w: it has no loaded segment", ErrCorrupt)
 	}
-	slices.SortFunc(im.segments, func(a, b segment) int {
-		if a.addr < b.addr {
-			return -1
-		}
-		return 1
-	})
-	for i := 1; i < len(im.segments); i++ {
-		if im.segments[i-1].end() > im.segments[i].addr {
-			return fmt.Errorf("%w: its segments overlap", ErrCorrupt)
+	if overlap(slices.Concat(spans, im.code)) {
+		return fmt.Errorf("%w: its segments overlap", ErrCorrupt)
+	}
+	return im.read(spans)
+}
+
+// overlap tells whether any two parts of the program overlap.
+func overlap(list []extent) bool {
+	slices.SortFunc(list, func(a, b extent) int { return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.size, b.size)) })
+	for i := 1; i < len(list); i++ {
+		if list[i-1].addr+list[i-1].size > list[i].addr {
+			return true
 		}
 	}
+	return false
+}
+
+// read makes segments of parts of the file.
+func (im *image) read(spans []extent) error {
+	const piece = 1 << 20 // that one goroutine reads at once
+	type part struct {
+		data []byte
+		off  int64
+	}
+	var parts []part
+	for _, s := range spans {
+		if s.size == 0 {
+			continue
+		}
+		data := make([]byte, s.size)
+		im.segments = append(im.segments, segment{s.addr, data})
+		for from := 0; from < len(data); from += piece {
+			parts = append(parts, part{data[from:min(len(data), from+piece)], s.off + int64(from)})
+		}
+	}
+	slices.SortFunc(im.segments, func(a, b segment) int { return cmp.Compare(a.addr, b.addr) })
+	return parallel(len(parts), func(i int) error { return readFull(im.file, parts[i].data, parts[i].off) })
+}
+
+// readFull reads all of b.
+func readFull(r io.ReaderAt, b []byte, off int64) error {
+	if n, err := r.ReadAt(b, off); n < len(b) {
+		return fmt.Errorf("cannot read: %w", cmp.Or(err, io.ErrUnexpectedEOF))
+	}
 	return nil
+}
+
+// loadCode makes segments of the code too, for a program whose tables stand in
+// it.
+func (im *image) loadCode() error {
+	code := im.code
+	im.code = nil
+	return im.read(code)
+}
+
+// has tells whether n bytes at address a are part of the program.
+func (im *image) has(a, n uint64) bool {
+	_, ok := im.extentOf(a, n)
+	return ok || im.at(a, n) != nil
+}
+
+func (im *image) extentOf(a, n uint64) (extent, bool) {
+	for _, s := range im.code {
+		if a >= s.addr && n <= s.size && a-s.addr <= s.size-n {
+			return s, true
+		}
+	}
+	return extent{}, false
+}
+
+// readCode returns n bytes of code at address a; nil if they are not part of
+// the program, or cannot be read. The result is good until buf is used again.
+func (im *image) readCode(a, n uint64, buf *[]byte) []byte {
+	s, ok := im.extentOf(a, n)
+	if !ok {
+		return im.at(a, n)
+	}
+	if uint64(cap(*buf)) < n {
+		*buf = make([]byte, n)
+	}
+	b := (*buf)[:n]
+	if err := readFull(im.file, b, s.off+int64(a-s.addr)); err != nil {
+		im.failed.CompareAndSwap(nil, &err)
+		return nil
+	}
+	return b
 }
 
 // relocate applies the relative relocations of a table in the image, as the

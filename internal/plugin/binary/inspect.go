@@ -156,6 +156,9 @@ func (prog *program) analyse(ctx context.Context, p found.Plugin, info *debug.Bu
 	p.Opaque = append(p.Opaque, prog.opaque(fl)...)
 	p.Warnings = append(p.Warnings, h.warnings...)
 	p.Gaps = append(p.Gaps, h.gaps...)
+	if err := prog.im.failed.Load(); err != nil {
+		return p, *err
+	}
 	if prog.damaged > 0 {
 		p.Gaps = append(p.Gaps, fmt.Sprintf("the program is damaged: %d of its %d functions cannot be read", prog.damaged, prog.funcs.len()))
 	}

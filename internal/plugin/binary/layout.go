@@ -1,8 +1,6 @@
 package binary
 
 import (
-	"slices"
-
 	"github.com/nri-compat/nri-compat/internal/plugin/symbols"
 )
 
@@ -25,19 +23,16 @@ type accessKey struct {
 
 // layout answers questions about what lies where in an object.
 type layout struct {
-	ts       *types
-	api      apiTypes
-	cache    map[accessKey]access
-	relevant map[relevantKey]bool
-}
-
-type relevantKey struct {
-	typ   rtype
-	depth int
+	ts    *types
+	api   apiTypes
+	cache map[accessKey]access
+	// answers are those of leadsIn: for each place where a type can be, two bits
+	// for each depth, of which one says that it is known and one what it is.
+	answers []byte
 }
 
 func newLayout(ts *types, api apiTypes) *layout {
-	return &layout{ts: ts, api: api, cache: map[accessKey]access{}, relevant: map[relevantKey]bool{}}
+	return &layout{ts: ts, api: api, cache: map[accessKey]access{}, answers: make([]byte, len(ts.data)/4+1)}
 }
 
 // maxCache bounds what is remembered; real programs need a fraction.
@@ -101,9 +96,13 @@ func fieldAt(fs []field, off, size uint64) (field, bool) {
 
 func exported(name string) bool { return name != "" && name[0] >= 'A' && name[0] <= 'Z' }
 
+// maxDepth is how many fields and pointers lead to a message at most; answers
+// has no room for more than 4.
+const maxDepth = 4
+
 // leads tells whether an object of type t is a message, or reaches one by a
 // few fields and pointers; only such objects are followed.
-func (l *layout) leads(t rtype) bool { return l.leadsIn(t, 4) }
+func (l *layout) leads(t rtype) bool { return l.leadsIn(t, maxDepth) }
 
 func (l *layout) leadsIn(t rtype, depth int) bool {
 	t = l.ts.innermost(t)
@@ -111,37 +110,41 @@ func (l *layout) leadsIn(t rtype, depth int) bool {
 	if kind != kindStruct && kind != kindInterface || depth == 0 {
 		return false
 	}
+	answer := &l.answers[(uint64(t)-l.ts.m.types)/4]
+	known, yes := byte(1)<<(2*(depth-1)), byte(2)<<(2*(depth-1))
+	if *answer&known == 0 {
+		*answer |= known
+		if l.leadsBy(t, kind, depth) {
+			*answer |= yes
+		}
+	}
+	return *answer&yes != 0
+}
+
+func (l *layout) leadsBy(t rtype, kind, depth int) bool {
 	if l.api.names[t] != "" {
 		return true
 	}
-	key := relevantKey{t, depth}
-	if r, ok := l.relevant[key]; ok {
-		return r
+	if kind == kindInterface {
+		return l.leadsByMethods(t)
 	}
-	if len(l.relevant) >= maxCache {
+	if standard(l.ts.pkgBytes(t)) {
 		return false
 	}
-	l.relevant[key] = false
-	r := false
-	if kind == kindInterface {
-		r = l.leadsByMethods(t)
-	} else if pkg := l.ts.pkg(t); pkg == "" || pkg == "main" || !standard(pkg) {
-		r = slices.ContainsFunc(l.ts.fields(t), func(f field) bool { return l.leadsIn(f.typ, depth-1) })
+	for f := range l.ts.eachField(t) {
+		if l.leadsIn(f.typ, depth-1) {
+			return true
+		}
 	}
-	l.relevant[key] = r
-	return r
+	return false
 }
 
 // leadsByMethods tells whether a method of an interface hands out a message, or
 // takes one as the stub does.
 func (l *layout) leadsByMethods(t rtype) bool {
-	for _, m := range l.ts.imethods(t) {
-		in, out := l.ts.signature(m.sig)
-		for _, x := range append(in, out...) {
-			x = l.ts.innermost(x)
-			if l.api.names[x] != "" {
-				return true
-			}
+	for sig := range l.ts.imethodTypes(t) {
+		if l.ts.anyInSignature(sig, func(x rtype) bool { return l.api.names[l.ts.innermost(x)] != "" }) {
+			return true
 		}
 	}
 	return false

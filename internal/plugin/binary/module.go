@@ -44,9 +44,22 @@ const (
 	headerSize = 72
 )
 
-// findModule finds the table of functions, by its section's name or its magic
-// number, and the moduledata that points to it.
+// findModule finds the table of functions and the moduledata that points to it.
 func findModule(im *image) (*module, error) {
+	m, err := im.findTables()
+	if err != nil && len(im.code) > 0 {
+		// They may stand among the code.
+		if err := im.loadCode(); err != nil {
+			return nil, err
+		}
+		m, err = im.findTables()
+	}
+	return m, err
+}
+
+// findTables looks for the table of functions by its section's name or its magic
+// number.
+func (im *image) findTables() (*module, error) {
 	if im.pclntab != 0 && im.pclntabHeader(im.pclntab) {
 		if m, err := im.moduleOf(im.pclntab); err == nil {
 			return m, nil
@@ -160,7 +173,7 @@ func (im *image) readModule(a, pclntab uint64) (*module, error) {
 func (m *module) check(im *image, nftab uint64) error {
 	bad := func(what string) error { return fmt.Errorf("%w: its %s cannot be found", ErrCorrupt, what) }
 	inside := func(t table) bool { return t.size == 0 || im.at(t.addr, t.size) != nil }
-	if m.text == 0 || m.etext <= m.text || im.at(m.text, m.etext-m.text) == nil {
+	if m.text == 0 || m.etext <= m.text || !im.has(m.text, m.etext-m.text) {
 		return bad("code")
 	}
 	if m.types == 0 || m.etypes <= m.types || im.at(m.types, m.etypes-m.types) == nil {

@@ -17,8 +17,9 @@ type program struct {
 	class classifier
 
 	classes []class // by number of function
-	// index finds a function by its entry: see entryAt.
-	index []uint32
+	// packages are runs of functions of one package.
+	packages []packageRun
+	entries  entryIndex
 	// targets are the entries of API functions that show something.
 	targets map[uint64]symbols.Symbol
 	// inlinable marks the places of names of such functions, one bit a byte of
@@ -26,9 +27,6 @@ type program struct {
 	inlinable   []uint64
 	inlineNames map[uint32]symbols.Symbol
 	known       wellKnown
-	// lastPath and lastClass are those of the function classified before.
-	lastPath  []byte
-	lastClass class
 	// damaged counts functions that cannot be read.
 	damaged int
 }
@@ -49,9 +47,6 @@ type wellKnown struct {
 	duffCopy      [2]uint64       // start and end of a copy that is entered in the middle
 }
 
-// entries are a multiple of this on both processors.
-const entryAlign = 16
-
 func newProgram(ctx context.Context, im *image, mainModule string) (*program, error) {
 	m, err := findModule(im)
 	if err != nil {
@@ -64,89 +59,18 @@ func newProgram(ctx context.Context, im *image, mainModule string) (*program, er
 	}
 	p.class = newClassifier(p.api, mainModule)
 	p.classes = make([]class, p.funcs.len())
-	p.index = make([]uint32, (m.etext-m.text)/entryAlign+1)
 	p.targets = map[uint64]symbols.Symbol{}
 	p.known = wellKnown{writeBarriers: map[uint64]bool{}, runtime: map[uint64]bool{}, mapReads: map[uint64]bool{}, panics: map[uint64]bool{}}
-	for i := range p.classes {
-		if i%1024 == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		p.classify(i)
+	p.entries = newEntryIndex(p.funcs)
+	if err := p.classify(ctx); err != nil {
+		return nil, err
 	}
-	p.findInlinable()
 	return p, nil
-}
-
-func (p *program) classify(i int) {
-	f, ok := p.funcs.get(i)
-	if !ok || p.funcs.code(f) == nil {
-		p.damaged++
-		return
-	}
-	if at := (f.entry - p.funcs.m.text) / entryAlign; at < uint64(len(p.index)) {
-		p.index[at] = uint32(i) + 1
-	}
-	name := p.funcs.nameAt(p.funcs.nameOffset(f))
-	if short, ok := bytes.CutPrefix(name, []byte("runtime.")); ok {
-		p.known.noteRuntime(string(short), f)
-		return
-	}
-	path, rest := splitName(name)
-	if !bytes.Equal(path, p.lastPath) { // functions of a package stand together
-		p.lastPath, p.lastClass = path, p.class.ofPackage(path)
-	}
-	c := p.lastClass
-	p.classes[i] = c
-	if c != nriAPI && c != nriOther {
-		return
-	}
-	pkg := unescape(path)
-	if s, ok := apiSymbol(c, pkg, rest); ok {
-		p.targets[f.entry] = s
-	}
-	switch {
-	case c == nriOther && strings.HasSuffix(pkg, "/stub") && string(rest) == "New":
-		p.known.stubNew = append(p.known.stubNew, f.entry)
-	case c == nriOther && strings.HasSuffix(pkg, "/adaptation") && string(rest) == "New":
-		p.known.adaptation = true
-	case c == nriAPI && string(rest) == "RegisterPluginService":
-		p.known.register = append(p.known.register, f.entry)
-	}
-}
-
-func (k *wellKnown) noteRuntime(name string, f fn) {
-	entry := f.entry
-	k.runtime[entry] = true
-	switch {
-	case name == "newobject":
-		k.newObject = entry
-	case strings.HasPrefix(name, "gcWriteBarrier"):
-		k.writeBarriers[entry] = true
-	case strings.HasPrefix(name, "mapaccess"):
-		k.mapReads[entry] = true
-	case name == "duffcopy":
-		k.duffCopy = [2]uint64{entry, f.end}
-	case name == "growslice":
-		k.growSlice = entry
-	case name == "makeslice":
-		k.makeSlice = entry
-	case strings.HasPrefix(name, "panic"), strings.HasPrefix(name, "goPanic"), name == "gopanic", name == "throw", name == "fatal":
-		k.panics[entry] = true
-	}
 }
 
 // entryAt returns the number of the function that starts at address a, -1 if
 // none does.
-func (p *program) entryAt(a uint64) int {
-	if a < p.funcs.m.text || a >= p.funcs.m.etext {
-		return -1
-	}
-	i := int(p.index[(a-p.funcs.m.text)/entryAlign]) - 1
-	if i < 0 || p.funcs.entry(i) != a {
-		return -1
-	}
-	return i
-}
+func (p *program) entryAt(a uint64) int { return p.entries.at(p.funcs, a) }
 
 // findInlinable notes where in the table of names the API functions are that
 // show something. A function that was inlined everywhere has a name only.

@@ -2,7 +2,9 @@ package binary
 
 import (
 	"context"
+	"math"
 	"slices"
+	"sync"
 
 	"github.com/nri-compat/nri-compat/internal/plugin/symbols"
 )
@@ -35,44 +37,102 @@ type references struct {
 
 type edge struct{ from, to uint32 }
 
-// scan visits every function that is not NRI's or the standard library's.
+// scan visits every function that is not NRI's or the standard library's. It
+// reads the code in pieces, of which nothing is kept.
 func (p *program) scan(ctx context.Context) (*references, error) {
+	pieces := p.pieces()
+	parts := make([]references, len(pieces))
+	types := p.interestingTypes()
+	bufs := sync.Pool{New: func() any { return new([]byte) }}
+	err := parallel(len(pieces), func(n int) error {
+		buf := bufs.Get().(*[]byte)
+		defer bufs.Put(buf)
+		p.scanPiece(pieces[n], buf, scanner{p: p, r: &parts[n], types: types})
+		return ctx.Err()
+	})
 	r := &references{}
-	interesting := p.interestingTypes()
+	for i := range parts {
+		r.calls = append(r.calls, parts[i].calls...)
+		r.callers = append(r.callers, parts[i].callers...)
+		r.registrars = append(r.registrars, parts[i].registrars...)
+		r.typed = append(r.typed, parts[i].typed...)
+		r.edges = append(r.edges, parts[i].edges...)
+	}
+	return r, err
+}
+
+// piece is a run of functions whose code is read at once.
+type piece struct {
+	first, end int
+	addr, size uint64
+}
+
+// pieces cuts the plugin's own functions into pieces.
+func (p *program) pieces() []piece {
+	const size = 256 << 10
+	var list []piece
+	last := piece{addr: math.MaxUint64} // no piece yet
 	for i, c := range p.classes {
-		if i%256 == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if c != pluginOwn {
-			continue
-		}
 		f, ok := p.funcs.get(i)
-		code := p.funcs.code(f)
-		if !ok || code == nil {
+		if c != pluginOwn || !ok {
 			continue
 		}
-		s := scanner{p: p, r: r, fn: i, types: interesting}
-		p.scanCode(code, f.entry, &s)
+		if last.end != i || f.end < last.addr || f.end-last.addr > size {
+			list = append(list, last)
+			last = piece{first: i, addr: f.entry}
+		}
+		last.end, last.size = i+1, f.end-last.addr
+	}
+	return append(list, last)[1:]
+}
+
+func (p *program) scanPiece(pc piece, buf *[]byte, s scanner) {
+	code := p.im.readCode(pc.addr, pc.size, buf)
+	if code == nil {
+		return
+	}
+	for i := pc.first; i < pc.end; i++ {
+		f, ok := p.funcs.get(i)
+		if !ok || f.entry < pc.addr || f.end-pc.addr > pc.size {
+			continue // the table is out of order
+		}
+		s.fn, s.typed, s.code = i, false, code[f.entry-pc.addr:f.end-pc.addr]
+		p.scanCode(s.code, f.entry, &s)
 		if s.typed {
-			r.typed = append(r.typed, i)
+			s.r.typed = append(s.r.typed, i)
 		}
 	}
-	return r, nil
 }
+
+// addressSet is a set of addresses, most of which lie close together.
+type addressSet struct {
+	set       map[uint64]bool
+	low, high uint64
+}
+
+func (a *addressSet) add(x uint64) {
+	if len(a.set) == 0 {
+		a.set, a.low = map[uint64]bool{}, x
+	}
+	a.set[x] = true
+	a.low, a.high = min(a.low, x), max(a.high, x)
+}
+
+func (a *addressSet) has(x uint64) bool { return x >= a.low && x <= a.high && a.set[x] }
 
 // interestingTypes are the types whose use makes a function worth following:
 // message types, pointers to them and method tables of them.
-func (p *program) interestingTypes() map[uint64]bool {
-	set := map[uint64]bool{}
+func (p *program) interestingTypes() *addressSet {
+	set := &addressSet{}
 	for t := range p.api.names {
-		set[uint64(t)] = true
+		set.add(uint64(t))
 	}
 	for t := range p.api.pointers {
-		set[uint64(t)] = true
+		set.add(uint64(t))
 	}
 	for _, it := range p.types.itabs() {
 		if p.api.pointers[it.conc] != "" {
-			set[it.addr] = true
+			set.add(it.addr)
 		}
 	}
 	return set
@@ -82,24 +142,23 @@ func (p *program) interestingTypes() map[uint64]bool {
 type scanner struct {
 	p     *program
 	r     *references
+	types *addressSet
 	fn    int
-	types map[uint64]bool
+	code  []byte // of the function
 	typed bool
 }
 
 // call notes a call or jump to address a.
 func (s *scanner) call(off, a uint64) {
-	to := s.p.entryAt(a)
-	if to < 0 {
-		return
+	if to := s.p.entryAt(a); to >= 0 {
+		s.function(off, a, to)
 	}
-	s.function(off, a, to)
 }
 
 // address notes the use of address a: a type, a function's entry, or a word
 // with one, as a function value is.
 func (s *scanner) address(off, a uint64) {
-	if s.types[a] {
+	if s.types.has(a) {
 		s.typed = true
 		return
 	}
@@ -107,8 +166,9 @@ func (s *scanner) address(off, a uint64) {
 		s.function(off, a, to)
 		return
 	}
-	if to := s.p.entryAt(s.p.im.word(a)); to >= 0 {
-		s.function(off, s.p.im.word(a), to)
+	w := s.p.im.word(a)
+	if to := s.p.entryAt(w); to >= 0 {
+		s.function(off, w, to)
 	}
 }
 
@@ -145,8 +205,7 @@ func (s *scanner) whole(off uint64) bool {
 	if s.p.im.machineIsARM() {
 		return true
 	}
-	f, _ := s.p.funcs.get(s.fn)
-	return startsAMD64(s.p.funcs.code(f), off)
+	return startsAMD64(s.code, off)
 }
 
 // visitor is told what a function refers to.

@@ -30,7 +30,7 @@ func (fl *flow) seed() {
 				s := signature{recv: t}
 				s.in, s.out = ts.signature(m.sig)
 				if fl.concerns(s) {
-					s.name = ts.text(name)
+					s.name = string(ts.text(name))
 					fl.start(i, m.code, s)
 				}
 			}

@@ -11,6 +11,7 @@ import (
 // code refers to an interface type for each.
 func (p *program) stubWants() map[string][]rtype {
 	w := stubVisitor{p: p, wants: map[string][]rtype{}}
+	var buf []byte
 	for i, c := range p.classes {
 		if c != nriOther {
 			continue
@@ -19,7 +20,7 @@ func (p *program) stubWants() map[string][]rtype {
 		if pkg, _ := splitName(p.funcs.nameAt(p.funcs.nameOffset(f))); !ok || !strings.HasSuffix(unescape(pkg), "/stub") {
 			continue
 		}
-		if code := p.funcs.code(f); code != nil {
+		if code := p.funcs.code(f, &buf); code != nil {
 			p.scanCode(code, f.entry, &w)
 		}
 	}

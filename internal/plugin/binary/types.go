@@ -1,6 +1,9 @@
 package binary
 
-import "strings"
+import (
+	"bytes"
+	"iter"
+)
 
 // Kinds of Go types, as the runtime numbers them.
 const (
@@ -31,6 +34,7 @@ type rtype uint64
 type types struct {
 	im      *image
 	m       *module
+	data    []byte // what lies from m.types to m.etypes
 	structs map[rtype][]field
 }
 
@@ -49,7 +53,7 @@ type method struct {
 }
 
 func newTypes(im *image, m *module) *types {
-	return &types{im: im, m: m, structs: map[rtype][]field{}}
+	return &types{im: im, m: m, data: im.at(m.types, m.etypes-m.types), structs: map[rtype][]field{}}
 }
 
 // valid tells whether t can be a type at all.
@@ -57,14 +61,22 @@ func (ts *types) valid(t rtype) bool {
 	return uint64(t) >= ts.m.types && uint64(t) < ts.m.etypes && t%4 == 0
 }
 
-func (ts *types) size(t rtype) uint64 { return ts.im.word(uint64(t)) }
+// head is the part of a type's description that all kinds have, nil for what is
+// no type.
+func (ts *types) head(t rtype) []byte {
+	const size = 48
+	off := uint64(t) - ts.m.types
+	if t%4 != 0 || off >= uint64(len(ts.data)) || uint64(len(ts.data))-off < size {
+		return nil
+	}
+	return ts.data[off : off+size]
+}
+
+func (ts *types) size(t rtype) uint64 { return ts.word(t, 0) }
 
 func (ts *types) kind(t rtype) int {
-	if !ts.valid(t) {
-		return 0
-	}
-	if b := ts.im.at(uint64(t)+23, 1); b != nil {
-		return int(b[0] & 31)
+	if h := ts.head(t); h != nil {
+		return int(h[23] & 31)
 	}
 	return 0
 }
@@ -73,7 +85,7 @@ func (ts *types) kind(t rtype) int {
 func (ts *types) elem(t rtype) rtype {
 	switch ts.kind(t) {
 	case kindArray, kindPointer, kindSlice:
-		return ts.sane(ts.im.word(uint64(t) + 48))
+		return ts.sane(ts.word(t, 48))
 	}
 	return 0
 }
@@ -83,7 +95,7 @@ func (ts *types) mapElem(t rtype) rtype {
 	if ts.kind(t) != kindMap {
 		return 0
 	}
-	return ts.sane(ts.im.word(uint64(t) + 56))
+	return ts.sane(ts.word(t, 56))
 }
 
 // innermost goes through pointers, lists and maps to what they hold in the end.
@@ -109,10 +121,18 @@ func (ts *types) sane(a uint64) rtype {
 }
 
 func (ts *types) flags(t rtype) byte {
-	if b := ts.im.at(uint64(t)+20, 1); b != nil {
-		return b[0]
+	if h := ts.head(t); h != nil {
+		return h[20]
 	}
 	return 0
+}
+
+// word is the word at an offset of a type's description.
+func (ts *types) word(t rtype, off uint64) uint64 {
+	if at := uint64(t) - ts.m.types + off; at < uint64(len(ts.data)) && uint64(len(ts.data))-at >= 8 {
+		return ts.im.order.Uint64(ts.data[at:])
+	}
+	return ts.im.word(uint64(t) + off)
 }
 
 // Flags of a type.
@@ -122,28 +142,36 @@ const (
 )
 
 // name is the type as Go prints it: "api.Container", "*api.Container".
-func (ts *types) name(t rtype) string {
-	if !ts.valid(t) {
-		return ""
+func (ts *types) name(t rtype) string { return string(ts.nameBytes(t)) }
+
+func (ts *types) nameBytes(t rtype) []byte {
+	h := ts.head(t)
+	if h == nil {
+		return nil
 	}
-	s := ts.text(ts.m.types + uint64(ts.im.half(uint64(t)+40)))
-	if ts.flags(t)&flagExtraStar != 0 {
-		s = strings.TrimPrefix(s, "*")
+	s := ts.text(ts.m.types + uint64(ts.im.order.Uint32(h[40:])))
+	if h[20]&flagExtraStar != 0 {
+		s = bytes.TrimPrefix(s, []byte("*"))
 	}
 	return s
 }
 
 // text reads a name: a byte of flags, a length, the characters.
-func (ts *types) text(a uint64) string {
-	b := ts.im.from(a)
+func (ts *types) text(a uint64) []byte {
+	var b []byte
+	if off := a - ts.m.types; off < uint64(len(ts.data)) {
+		b = ts.data[off:]
+	} else {
+		b = ts.im.from(a)
+	}
 	if len(b) < 2 {
-		return ""
+		return nil
 	}
 	n, skip := uvarint32(b[1:])
 	if skip == 0 || n > maxName || uint64(len(b)-1-skip) < uint64(n) {
-		return ""
+		return nil
 	}
-	return string(b[1+skip : 1+skip+int(n)])
+	return b[1+skip : 1+skip+int(n)]
 }
 
 // uncommon is where the package path and the methods are, 0 for a type that
@@ -168,23 +196,25 @@ func (ts *types) uncommon(t rtype) uint64 {
 }
 
 // pkg is the import path of the package that defines a named type.
-func (ts *types) pkg(t rtype) string {
+func (ts *types) pkg(t rtype) string { return string(ts.pkgBytes(t)) }
+
+func (ts *types) pkgBytes(t rtype) []byte {
 	u := ts.uncommon(t)
 	if u == 0 {
-		return ""
+		return nil
 	}
-	off := ts.im.half(u)
+	off := ts.word(rtype(u), 0) & 0xffffffff
 	if off == 0 {
-		return ""
+		return nil
 	}
-	return ts.text(ts.m.types + uint64(off))
+	return ts.text(ts.m.types + off)
 }
 
 // methods lists the methods of a type, exported or not.
 func (ts *types) methods(t rtype) []method {
 	var list []method
 	ts.eachMethod(t, func(m method, name uint64) {
-		m.name = ts.text(name)
+		m.name = string(ts.text(name))
 		list = append(list, m)
 	})
 	return list
@@ -218,28 +248,69 @@ func (ts *types) eachMethod(t rtype, f func(m method, name uint64)) {
 // present tells a used method from one that the linker dropped.
 func present(off uint32) bool { return off != 0 && off != 0xffffffff }
 
-// imethods lists the methods of an interface type, in the order of its method
-// table.
-func (ts *types) imethods(t rtype) []method {
+// imethodTable is the list of an interface's methods as it lies in the program:
+// of each 4 bytes for the name, 4 for the type.
+func (ts *types) imethodTable(t rtype) []byte {
 	if ts.kind(t) != kindInterface {
 		return nil
 	}
-	n := ts.im.word(uint64(t) + 64)
+	n := ts.word(t, 64)
 	if n > maxMethods {
 		return nil
 	}
-	table := ts.im.at(ts.im.word(uint64(t)+56), n*8)
-	if table == nil {
-		return nil
-	}
-	list := make([]method, 0, n)
-	for ; len(table) >= 8; table = table[8:] {
+	return ts.im.at(ts.word(t, 56), n*8)
+}
+
+// imethods lists the methods of an interface type, in the order of its method
+// table.
+func (ts *types) imethods(t rtype) []method {
+	var list []method
+	for table := ts.imethodTable(t); len(table) >= 8; table = table[8:] {
 		list = append(list, method{
-			name: ts.text(ts.m.types + uint64(ts.im.order.Uint32(table))),
+			name: string(ts.text(ts.m.types + uint64(ts.im.order.Uint32(table)))),
 			sig:  ts.sane(ts.m.types + uint64(ts.im.order.Uint32(table[4:]))),
 		})
 	}
 	return list
+}
+
+// imethodTypes yields the types of an interface's methods.
+func (ts *types) imethodTypes(t rtype) iter.Seq[rtype] {
+	return func(yield func(rtype) bool) {
+		for table := ts.imethodTable(t); len(table) >= 8; table = table[8:] {
+			if !yield(ts.sane(ts.m.types + uint64(ts.im.order.Uint32(table[4:])))) {
+				return
+			}
+		}
+	}
+}
+
+// eachField yields the fields of a struct type by offset: the address of the
+// name, the type and the offset.
+func (ts *types) eachField(t rtype) iter.Seq[rawField] {
+	return func(yield func(rawField) bool) {
+		if ts.kind(t) != kindStruct {
+			return
+		}
+		n := ts.word(t, 64)
+		if n > maxFields {
+			return
+		}
+		last := uint64(0)
+		for table := ts.im.at(ts.word(t, 56), n*24); len(table) >= 24; table = table[24:] {
+			f := rawField{ts.im.order.Uint64(table), ts.sane(ts.im.order.Uint64(table[8:])), ts.im.order.Uint64(table[16:])}
+			if f.off < last || !yield(f) {
+				return
+			}
+			last = f.off
+		}
+	}
+}
+
+type rawField struct {
+	name uint64
+	typ  rtype
+	off  uint64
 }
 
 // fields lists the fields of a struct type by offset.
@@ -250,48 +321,38 @@ func (ts *types) fields(t rtype) []field {
 	if fs, ok := ts.structs[t]; ok {
 		return fs
 	}
-	n := ts.im.word(uint64(t) + 64)
 	var fs []field
-	if n <= maxFields {
-		if table := ts.im.at(ts.im.word(uint64(t)+56), n*24); table != nil {
-			fs = make([]field, 0, n)
-			for ; len(table) >= 24; table = table[24:] {
-				f := field{name: ts.text(ts.im.order.Uint64(table)), typ: ts.sane(ts.im.order.Uint64(table[8:])), off: ts.im.order.Uint64(table[16:])}
-				if len(fs) > 0 && f.off < fs[len(fs)-1].off {
-					break
-				}
-				fs = append(fs, f)
-			}
-		}
+	for f := range ts.eachField(t) {
+		fs = append(fs, field{name: string(ts.text(f.name)), typ: f.typ, off: f.off})
 	}
 	ts.structs[t] = fs
 	return fs
 }
 
-// signature returns the parameter and result types of a function type.
-func (ts *types) signature(t rtype) (in, out []rtype) {
+// signatureTable is the list of the types of a function type's parameters and
+// results as it lies in the program, and the number of parameters.
+func (ts *types) signatureTable(t rtype) (table []byte, nin int) {
 	if ts.kind(t) != kindFunc {
-		return nil, nil
+		return nil, 0
 	}
-	head := ts.im.at(uint64(t)+48, 4)
-	if head == nil {
-		return nil, nil
-	}
-	nin := int(ts.im.order.Uint16(head))
-	nout := int(ts.im.order.Uint16(head[2:]) &^ (1 << 15)) // the top bit marks "..."
+	head := ts.word(t, 48)
+	nin = int(uint16(head))
+	nout := int(uint16(head>>16) &^ (1 << 15)) // the top bit marks "..."
 	at := uint64(t) + 56
 	if ts.flags(t)&flagUncommon != 0 {
 		at += 16
 	}
 	if nin+nout > 256 {
-		return nil, nil
+		return nil, 0
 	}
-	table := ts.im.at(at, uint64(nin+nout)*8)
-	if table == nil {
-		return nil, nil
-	}
-	for i := 0; i < nin+nout; i++ {
-		p := ts.sane(ts.im.order.Uint64(table[8*i:]))
+	return ts.im.at(at, uint64(nin+nout)*8), nin
+}
+
+// signature returns the parameter and result types of a function type.
+func (ts *types) signature(t rtype) (in, out []rtype) {
+	table, nin := ts.signatureTable(t)
+	for i := 0; len(table) >= 8; i, table = i+1, table[8:] {
+		p := ts.sane(ts.im.order.Uint64(table))
 		if i < nin {
 			in = append(in, p)
 		} else {
@@ -299,6 +360,16 @@ func (ts *types) signature(t rtype) (in, out []rtype) {
 		}
 	}
 	return in, out
+}
+
+// anyInSignature tells whether f is true of the type of a parameter or result.
+func (ts *types) anyInSignature(t rtype, f func(rtype) bool) bool {
+	for table, _ := ts.signatureTable(t); len(table) >= 8; table = table[8:] {
+		if f(ts.sane(ts.im.order.Uint64(table))) {
+			return true
+		}
+	}
+	return false
 }
 
 // all calls f with every type of the list that the runtime keeps; it holds

@@ -1,0 +1,128 @@
+package binary
+
+import (
+	"bytes"
+	"context"
+	"strings"
+)
+
+// packageRun is a run of functions, in the order of their addresses, that belong
+// to one package.
+type packageRun struct {
+	first, end int
+	path       []byte // as the linker writes it
+	class      class
+}
+
+// has tells whether a function belongs to the package, as far as its name shows
+// without taking it apart.
+func (r *packageRun) has(name []byte) bool {
+	rest, ok := bytes.CutPrefix(name, r.path)
+	return ok && len(r.path) > 0 && len(rest) > 0 && rest[0] == '.' && bytes.IndexByte(rest, '/') < 0
+}
+
+// classification is what was found out about a part of the functions.
+type classification struct {
+	runs    []packageRun
+	damaged int
+	// named are the functions that may mean something to the analyses.
+	named []int
+}
+
+// classify tells of all functions what they belong to, and finds those that are
+// known by their names.
+func (p *program) classify(ctx context.Context) error {
+	const piece = 4096
+	parts := make([]classification, (p.funcs.len()+piece-1)/piece)
+	err := parallel(len(parts)+1, func(n int) error {
+		if n == 0 { // takes longest
+			p.findInlinable()
+			return nil
+		}
+		parts[n-1] = p.classifyPart((n-1)*piece, min(p.funcs.len(), n*piece))
+		return ctx.Err()
+	})
+	if err != nil {
+		return err
+	}
+	for _, part := range parts {
+		p.packages = append(p.packages, part.runs...)
+		p.damaged += part.damaged
+		for _, i := range part.named {
+			p.noteNamed(i)
+		}
+	}
+	return nil
+}
+
+func (p *program) classifyPart(first, end int) classification {
+	var c classification
+	var run packageRun
+	for i := first; i < end; i++ {
+		f, ok := p.funcs.get(i)
+		if !ok {
+			c.damaged++
+			continue
+		}
+		if name := p.funcs.nameAt(p.funcs.nameOffset(f)); !run.has(name) {
+			if run.end > run.first {
+				c.runs = append(c.runs, run)
+			}
+			path, _ := splitName(name)
+			run = packageRun{first: i, path: path, class: p.class.ofPackage(path)}
+		}
+		run.end = i + 1
+		p.classes[i] = run.class
+		if run.class == nriAPI || run.class == nriOther || string(run.path) == "runtime" {
+			c.named = append(c.named, i)
+		}
+	}
+	if run.end > run.first {
+		c.runs = append(c.runs, run)
+	}
+	return c
+}
+
+// noteNamed notes a function of NRI or of the runtime that the analyses know.
+func (p *program) noteNamed(i int) {
+	f, _ := p.funcs.get(i)
+	path, rest := splitName(p.funcs.nameAt(p.funcs.nameOffset(f)))
+	c := p.classes[i]
+	if c == foreign {
+		p.known.noteRuntime(string(rest), f)
+		return
+	}
+	pkg := unescape(path)
+	if s, ok := apiSymbol(c, pkg, rest); ok {
+		p.targets[f.entry] = s
+	}
+	switch {
+	case c == nriOther && strings.HasSuffix(pkg, "/stub") && string(rest) == "New":
+		p.known.stubNew = append(p.known.stubNew, f.entry)
+	case c == nriOther && strings.HasSuffix(pkg, "/adaptation") && string(rest) == "New":
+		p.known.adaptation = true
+	case c == nriAPI && string(rest) == "RegisterPluginService":
+		p.known.register = append(p.known.register, f.entry)
+	}
+}
+
+func (k *wellKnown) noteRuntime(name string, f fn) {
+	entry := f.entry
+	k.runtime[entry] = true
+	switch {
+	case name == "newobject":
+		k.newObject = entry
+	case strings.HasPrefix(name, "gcWriteBarrier"):
+		k.writeBarriers[entry] = true
+	case strings.HasPrefix(name, "mapaccess"):
+		k.mapReads[entry] = true
+	case name == "duffcopy":
+		k.duffCopy = [2]uint64{entry, f.end}
+	case name == "growslice":
+		k.growSlice = entry
+	case name == "makeslice":
+		k.makeSlice = entry
+	case strings.HasPrefix(name, "panic"), strings.HasPrefix(name, "goPanic"), name == "gopanic", name == "throw", name == "fatal":
+		k.panics[entry] = true
+	}
+}
