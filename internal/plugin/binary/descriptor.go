@@ -44,29 +44,43 @@ type descriptor []string
 const protoPackage = "\x12\x14nri.pkg.api.v1alpha1"
 
 // findDescriptor finds the file descriptor that the generated API registers;
-// nil if there is none. It starts with the file's name, field 1.
-func findDescriptor(im *image) descriptor {
+// nil if there is none. It starts with the file's name, field 1. The tables in
+// skip, sorted by address, are not searched.
+func findDescriptor(im *image, skip ...table) descriptor {
 	var best descriptor
 	tries := 0
 	for _, s := range im.segments {
-		for off := 0; ; off++ {
-			i := bytes.Index(s.data[off:], []byte(protoPackage))
-			if i < 0 {
-				break
+		from := 0
+		for _, t := range skip {
+			if off := t.addr - s.addr; t.addr >= s.addr && off <= uint64(len(s.data)) && int(off) > from {
+				best = searchDescriptor(s.data[from:off], best, &tries)
+				from = int(min(off+t.size, uint64(len(s.data))))
 			}
-			off += i
-			if tries++; tries > maxTries {
-				return best
-			}
-			if start := descriptorStart(s.data[:off]); start >= 0 {
-				end := min(len(s.data), start+maxDescriptor)
-				if d := parseDescriptor(s.data[start:end]); len(d) > len(best) {
-					best = d
-				}
+		}
+		best = searchDescriptor(s.data[from:], best, &tries)
+	}
+	return best
+}
+
+// searchDescriptor returns the largest descriptor in data, or best if that is
+// larger.
+func searchDescriptor(data []byte, best descriptor, tries *int) descriptor {
+	for off := 0; ; off++ {
+		i := bytes.Index(data[off:], []byte(protoPackage))
+		if i < 0 {
+			return best
+		}
+		off += i
+		if *tries++; *tries > maxTries {
+			return best
+		}
+		if start := descriptorStart(data[:off]); start >= 0 {
+			end := min(len(data), start+maxDescriptor)
+			if d := parseDescriptor(data[start:end]); len(d) > len(best) {
+				best = d
 			}
 		}
 	}
-	return best
 }
 
 // A real program has a handful of places that look like a descriptor, and it is

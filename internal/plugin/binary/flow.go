@@ -1,7 +1,6 @@
 package binary
 
 import (
-	"cmp"
 	"context"
 	"debug/elf"
 	"slices"
@@ -41,7 +40,7 @@ type flow struct {
 	entries map[int]*funcEntry
 	found   map[int]*interp // the last run of each function
 	results map[int][]value
-	callers []edge // sorted by the function that is called
+	callers callerIndex
 	runs    map[int]int
 	queue   []int
 	queued  map[int]bool
@@ -93,9 +92,7 @@ func (fl *flow) spend(n int) bool {
 // follow runs the analysis from the functions that refer to types of the API
 // and from the methods that take messages.
 func (fl *flow) follow(ctx context.Context, refs *references) error {
-	fl.callers = slices.Clone(refs.edges)
-	slices.SortFunc(fl.callers, func(a, b edge) int { return cmp.Or(cmp.Compare(a.to, b.to), cmp.Compare(a.from, b.from)) })
-	fl.callers = slices.Compact(fl.callers)
+	fl.callers = newCallerIndex(fl.p.funcs.len(), refs.edges)
 	fl.findWhole()
 	fl.seed()
 	for _, list := range [][]int{refs.typed, refs.callers, refs.registrars} {
@@ -164,9 +161,8 @@ func (fl *flow) pushCallers(i, distance int) {
 	for ; distance > 0 && len(level) > 0; distance-- {
 		var next []int
 		for _, to := range level {
-			at, _ := slices.BinarySearchFunc(fl.callers, uint32(to), func(e edge, to uint32) int { return cmp.Compare(e.to, to) })
-			for ; at < len(fl.callers) && fl.callers[at].to == uint32(to); at++ {
-				if from := int(fl.callers[at].from); !seen[from] {
+			for _, from := range fl.callers.of(to) {
+				if from := int(from); !seen[from] {
 					seen[from] = true
 					next = append(next, from)
 					fl.push(from)

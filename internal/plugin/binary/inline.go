@@ -1,6 +1,10 @@
 package binary
 
-import "github.com/nri-compat/nri-compat/internal/plugin/symbols"
+import (
+	"math"
+
+	"github.com/nri-compat/nri-compat/internal/plugin/symbols"
+)
 
 // inlined is one call that the compiler expanded in place.
 type inlined struct {
@@ -21,6 +25,9 @@ func (t *funcTable) inlineTree(f fn) inlineTree {
 	return inlineTree{t: t, addr: t.funcdata(f, funcdataInlTree), table: t.pcdata(f, pcdataInlTree)}
 }
 
+// maxNode is the size of a node, which it is in the older form.
+const maxNode = 20
+
 // get returns node i of the tree.
 func (it inlineTree) get(i int32) (inlined, bool) {
 	if it.addr == 0 || i < 0 || i > 1<<20 {
@@ -29,7 +36,7 @@ func (it inlineTree) get(i int32) (inlined, bool) {
 	// Go 1.18 and 1.19 had file and line in a node instead of a first line.
 	size, name, caller := uint64(16), 4, 8
 	if !it.t.m.go120 {
-		size, name, caller = 20, 12, 16
+		size, name, caller = maxNode, 12, 16
 	}
 	b := it.t.im.at(it.addr+uint64(i)*size, size)
 	if b == nil {
@@ -104,4 +111,60 @@ func (p *program) inlinedUses(f fn, report func(s symbols.Symbol, off uint64)) {
 			report(s, uint64(node.caller))
 		}
 	}
+}
+
+// inliners are the plugin's own functions whose trees can have a node of an API
+// function that shows something. Instead of walking the trees of all functions,
+// it looks for the places of these names where the trees lie, and goes back from
+// there to the start of a tree.
+func (p *program) inliners() []int {
+	if len(p.inlineNames) == 0 {
+		return nil
+	}
+	data := p.im.from(p.funcs.m.gofunc)
+	trees := make([]uint32, p.funcs.len()) // offset in data in units of 4 bytes, plus 1
+	low, high, last := uint32(math.MaxUint32), uint32(0), -1
+	for i := range trees {
+		f, ok := p.funcs.get(i)
+		if !ok {
+			continue
+		}
+		off := p.funcs.funcdata(f, funcdataInlTree) - p.funcs.m.gofunc
+		if off >= min(uint64(len(data)), 1<<32) || off%4 != 0 {
+			continue
+		}
+		trees[i] = uint32(off/4) + 1
+		low = min(low, trees[i])
+		if trees[i] >= high {
+			high, last = trees[i], i
+		}
+	}
+	if last < 0 {
+		return nil
+	}
+	starts := make([]uint64, (high-low)/64+1)
+	for _, t := range trees {
+		if t > 0 {
+			starts[(t-low)/64] |= 1 << ((t - low) % 64)
+		}
+	}
+	f, _ := p.funcs.get(last)
+	end := uint64(high-1)*4 + uint64(p.funcs.inlineTree(f).len())*maxNode
+	data = data[:min(end, uint64(len(data)))]
+	with := map[uint32]bool{}
+	for t, start := low, low; len(data)-int(t-1)*4 >= 4; t++ {
+		if t <= high && starts[(t-low)/64]>>((t-low)%64)&1 == 1 {
+			start = t
+		}
+		if p.inlinableAt(p.im.order.Uint32(data[int(t-1)*4:])) {
+			with[start] = true
+		}
+	}
+	var list []int
+	for i, t := range trees {
+		if p.classes[i] == pluginOwn && with[t] {
+			list = append(list, i)
+		}
+	}
+	return list
 }

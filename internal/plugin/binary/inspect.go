@@ -133,7 +133,7 @@ func (prog *program) analyse(ctx context.Context, p found.Plugin, info *debug.Bu
 		return p, ErrRuntime
 	}
 	p.NRI = apiModule(info, prog.api.packages)
-	d := findDescriptor(prog.im)
+	d := findDescriptor(prog.im, prog.funcs.m.tables()...)
 	compareProtocol(&p.NRI, d)
 	if len(d) == 0 {
 		p.Warnings = append(p.Warnings, "the program has no description of the NRI protocol: which version it speaks is known from its modules only")

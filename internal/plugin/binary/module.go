@@ -1,6 +1,7 @@
 package binary
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -166,6 +167,13 @@ func (im *image) readModule(a, pclntab uint64) (*module, error) {
 	m.typelinks, m.typelinkCount = w(at+3), w(at+4)
 	m.itablinks, m.itablinkCount = w(at+6), w(at+7)
 	return m, m.check(im, w(wordFtab+1))
+}
+
+// tables are the large tables, by address.
+func (m *module) tables() []table {
+	list := []table{{m.types, m.etypes - m.types}, m.names, m.pctab, m.funcs}
+	slices.SortFunc(list, func(a, b table) int { return cmp.Compare(a.addr, b.addr) })
+	return list
 }
 
 // check refuses tables that lie outside the image: everything after this may

@@ -108,9 +108,14 @@ func (p *program) findInlinable() {
 // inlineSymbol returns the symbol of the API function whose name stands at an
 // offset of the table of names.
 func (p *program) inlineSymbol(off uint32) (symbols.Symbol, bool) {
-	if int(off/64) >= len(p.inlinable) || p.inlinable[off/64]>>(off%64)&1 == 0 {
+	if !p.inlinableAt(off) {
 		return symbols.Symbol{}, false
 	}
 	s, ok := p.inlineNames[off]
 	return s, ok
+}
+
+// inlinableAt tells whether the name of such a function stands at an offset.
+func (p *program) inlinableAt(off uint32) bool {
+	return int(off/64) < len(p.inlinable) && p.inlinable[off/64]>>(off%64)&1 == 1
 }

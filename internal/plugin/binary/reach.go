@@ -2,47 +2,83 @@ package binary
 
 import (
 	"bytes"
-	"cmp"
-	"slices"
 	"strings"
 )
 
-// callable tells which of the plugin's functions are shown to be able to run. A
-// plain function is: the linker keeps it only because something uses it. A
-// method may be kept because an interface has one of that name, so that it must
-// be called or used as a value by a function that is shown to run, or be a
+// callerIndex lists the callers of each function, and what uses its address.
+type callerIndex struct {
+	start []uint32 // of function i in from
+	from  []uint32
+}
+
+func newCallerIndex(functions int, edges []edge) callerIndex {
+	x := callerIndex{make([]uint32, functions+2), make([]uint32, len(edges))}
+	for _, e := range edges {
+		x.start[e.to+2]++
+	}
+	for i := 2; i < len(x.start); i++ {
+		x.start[i] += x.start[i-1]
+	}
+	// Each start is now where the next function's list begins to be filled.
+	for _, e := range edges {
+		x.from[x.start[e.to+1]] = e.from
+		x.start[e.to+1]++
+	}
+	return x
+}
+
+// of returns the callers of function i in order; one may stand there twice.
+func (x *callerIndex) of(i int) []uint32 { return x.from[x.start[i]:x.start[i+1]] }
+
+// reachability tells which of the plugin's functions are shown to be able to
+// run. A plain function is: the linker keeps it only because something uses it.
+// A method may be kept because an interface has one of that name, so that it
+// must be called or used as a value by a function that is shown to run, or be a
 // handler.
-func (p *program) callable(refs *references, handlers []int) []bool {
-	reached := make([]bool, p.funcs.len())
-	var work []int
-	reach := func(i int) {
-		if !reached[i] {
-			reached[i] = true
-			work = append(work, i)
-		}
-	}
-	for i, c := range p.classes {
-		if c != pluginOwn {
-			continue
-		}
-		f, ok := p.funcs.get(i)
-		if ok && !ofMethod(p.funcs.nameAt(p.funcs.nameOffset(f))) {
-			reach(i)
-		}
-	}
+type reachability struct {
+	p       *program
+	callers *callerIndex
+	known   map[int]bool
+}
+
+func newReachability(p *program, callers *callerIndex, handlers []int) *reachability {
+	r := &reachability{p, callers, map[int]bool{}}
 	for _, i := range handlers {
-		reach(i)
+		r.known[i] = true
 	}
-	slices.SortFunc(refs.edges, func(a, b edge) int { return cmp.Compare(a.from, b.from) })
+	return r
+}
+
+// callable tells whether function i is shown to be able to run. It goes back
+// from callee to caller.
+func (r *reachability) callable(i int) bool {
+	if yes, ok := r.known[i]; ok {
+		return yes
+	}
+	seen, work := map[int]bool{i: true}, []int{i}
 	for len(work) > 0 {
-		n := uint32(work[len(work)-1])
+		n := work[len(work)-1]
 		work = work[:len(work)-1]
-		at, _ := slices.BinarySearchFunc(refs.edges, n, func(e edge, n uint32) int { return cmp.Compare(e.from, n) })
-		for ; at < len(refs.edges) && refs.edges[at].from == n; at++ {
-			reach(int(refs.edges[at].to))
+		if r.known[n] || r.plain(n) {
+			r.known[i] = true
+			return true
+		}
+		for _, from := range r.callers.of(n) {
+			if from := int(from); !seen[from] {
+				seen[from] = true
+				work = append(work, from)
+			}
 		}
 	}
-	return reached
+	for n := range seen {
+		r.known[n] = false
+	}
+	return false
+}
+
+func (r *reachability) plain(i int) bool {
+	f, ok := r.p.funcs.get(i)
+	return ok && r.p.classes[i] == pluginOwn && !ofMethod(r.p.funcs.nameAt(r.p.funcs.nameOffset(f)))
 }
 
 // ofMethod tells whether a function is a method or a function literal in one:

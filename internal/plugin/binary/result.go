@@ -21,15 +21,15 @@ type useKey struct {
 
 // collector turns what the analyses found into uses with places.
 type collector struct {
-	p        *program
-	callable []bool
-	seen     map[useKey]bool
-	uses     []symbols.Use
+	p     *program
+	reach *reachability
+	seen  map[useKey]bool
+	uses  []symbols.Use
 }
 
 // collect returns the uses of API symbols, each once a function.
 func (p *program) collect(refs *references, fl *flow, handlers []int) []symbols.Use {
-	c := collector{p: p, callable: p.callable(refs, handlers), seen: map[useKey]bool{}}
+	c := collector{p: p, reach: newReachability(p, &fl.callers, handlers), seen: map[useKey]bool{}}
 	for _, i := range sortedKeys(fl.found) {
 		f, _ := p.funcs.get(i)
 		for _, u := range fl.found[i].uses {
@@ -46,15 +46,11 @@ func (p *program) collect(refs *references, fl *flow, handlers []int) []symbols.
 		f, _ := p.funcs.get(call.fn)
 		c.add(call.fn, f, call.off, call.symbol, symbols.Call, symbols.Unclear)
 	}
-	for i, class := range p.classes {
-		if class != pluginOwn {
-			continue
-		}
-		if f, ok := p.funcs.get(i); ok {
-			p.inlinedUses(f, func(s symbols.Symbol, off uint64) {
-				c.add(i, f, off, s, symbols.Inline, symbols.Unclear)
-			})
-		}
+	for _, i := range p.inliners() {
+		f, _ := p.funcs.get(i)
+		p.inlinedUses(f, func(s symbols.Symbol, off uint64) {
+			c.add(i, f, off, s, symbols.Inline, symbols.Unclear)
+		})
 	}
 	return append(c.uses, p.throughInterfaces()...)
 }
@@ -85,13 +81,14 @@ func (c *collector) add(i int, f fn, off uint64, s symbols.Symbol, how symbols.H
 	if via != nil && how != symbols.Read && !c.shows(via) {
 		return // the doing of an API function, which tells more by itself
 	}
-	key := useKey{s.Full, how, x, at.function, !c.callable[i]}
+	unproven := !c.reach.callable(i)
+	key := useKey{s.Full, how, x, at.function, unproven}
 	if c.seen[key] {
 		return
 	}
 	c.seen[key] = true
 	c.uses = append(c.uses, symbols.Use{
-		Symbol: s, How: how, Context: x, Unproven: !c.callable[i],
+		Symbol: s, How: how, Context: x, Unproven: unproven,
 		Evidence: capability.Evidence{Function: at.function, File: at.file, Line: at.line},
 	})
 }

@@ -20,19 +20,21 @@ func (fl *flow) seed() {
 		if ts.kind(t) != kindPointer {
 			return
 		}
-		if e := ts.elem(t); fl.layout.leads(e) {
+		e := ts.elem(t)
+		leads := fl.layout.leads(e)
+		if leads {
 			if pkg := ts.pkg(e); pkg != "" {
 				receivers[escape(pkg)+".(*"+bareType(ts.name(e))+")"] = t
 			}
 		}
 		ts.eachMethod(t, func(m method, name uint64) {
-			if i := fl.p.entryAt(m.code); i >= 0 && m.sig != 0 && fl.p.classes[i] != foreign {
-				s := signature{recv: t}
+			if m.sig == 0 || m.code == 0 || !leads && !ts.anyInSignature(m.sig, fl.layout.leads) {
+				return
+			}
+			if i := fl.p.entryAt(m.code); i >= 0 && fl.p.classes[i] != foreign {
+				s := signature{recv: t, name: string(ts.text(name))}
 				s.in, s.out = ts.signature(m.sig)
-				if fl.concerns(s) {
-					s.name = string(ts.text(name))
-					fl.start(i, m.code, s)
-				}
+				fl.start(i, m.code, s)
 			}
 		})
 	})
@@ -42,34 +44,44 @@ func (fl *flow) seed() {
 // seedByName does the same for methods that no interface asks for: the linker
 // drops them from the tables of types, so that only their names are left.
 func (fl *flow) seedByName(receivers map[string]rtype) {
-	for i, c := range fl.p.classes {
-		if c != pluginOwn && c != nriAPI {
-			continue
-		}
-		f, ok := fl.p.funcs.get(i)
-		if !ok {
-			continue
-		}
-		name := fl.p.funcs.nameAt(fl.p.funcs.nameOffset(f))
-		dot := bytes.LastIndexByte(name, '.')
-		if dot < 1 || name[dot-1] != ')' {
-			continue
-		}
-		recv, ok := receivers[string(name[:dot])] // no copy is made for this
-		if _, known := fl.signatures[f.entry]; !ok || known {
-			continue
-		}
-		s := signature{name: string(name[dot+1:]), recv: recv}
-		if field, ok := strings.CutPrefix(s.name, "Get"); ok && c == nriAPI {
-			for _, x := range fl.p.types.fields(fl.p.types.elem(recv)) {
-				if x.name == field {
-					s.out = []rtype{x.typ}
-				}
+	packages := map[string]bool{}
+	for name := range receivers {
+		pkg, _ := splitName([]byte(name))
+		packages[string(pkg)] = true
+	}
+	for _, run := range fl.p.packages {
+		if (run.class == pluginOwn || run.class == nriAPI) && packages[string(run.path)] {
+			for i := run.first; i < run.end; i++ {
+				fl.startByName(i, receivers)
 			}
 		}
-		if fl.concerns(s) {
-			fl.start(i, f.entry, s)
+	}
+}
+
+func (fl *flow) startByName(i int, receivers map[string]rtype) {
+	f, ok := fl.p.funcs.get(i)
+	if !ok {
+		return
+	}
+	name := fl.p.funcs.nameAt(fl.p.funcs.nameOffset(f))
+	dot := bytes.LastIndexByte(name, '.')
+	if dot < 1 || name[dot-1] != ')' {
+		return
+	}
+	recv, ok := receivers[string(name[:dot])] // no copy is made for this
+	if _, known := fl.signatures[f.entry]; !ok || known {
+		return
+	}
+	s := signature{name: string(name[dot+1:]), recv: recv}
+	if field, ok := strings.CutPrefix(s.name, "Get"); ok && fl.p.classes[i] == nriAPI {
+		for _, x := range fl.p.types.fields(fl.p.types.elem(recv)) {
+			if x.name == field {
+				s.out = []rtype{x.typ}
+			}
 		}
+	}
+	if fl.concerns(s) {
+		fl.start(i, f.entry, s)
 	}
 }
 
