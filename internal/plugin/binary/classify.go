@@ -2,8 +2,9 @@ package binary
 
 import (
 	"bytes"
-	"context"
 	"strings"
+
+	"github.com/nri-compat/nri-compat/internal/plugin/symbols"
 )
 
 // packageRun is a run of functions, in the order of their addresses, that belong
@@ -25,37 +26,13 @@ func (r *packageRun) has(name []byte) bool {
 type classification struct {
 	runs    []packageRun
 	damaged int
-	// named are the functions that may mean something to the analyses.
-	named []int
 }
 
-// classify tells of all functions what they belong to, and finds those that are
-// known by their names.
-func (p *program) classify(ctx context.Context) error {
-	const piece = 4096
-	parts := make([]classification, (p.funcs.len()+piece-1)/piece)
-	err := parallel(len(parts)+1, func(n int) error {
-		if n == 0 { // takes longest
-			p.findInlinable()
-			return nil
-		}
-		parts[n-1] = p.classifyPart((n-1)*piece, min(p.funcs.len(), n*piece))
-		return ctx.Err()
-	})
-	if err != nil {
-		return err
-	}
-	for _, part := range parts {
-		p.packages = append(p.packages, part.runs...)
-		p.damaged += part.damaged
-		for _, i := range part.named {
-			p.noteNamed(i)
-		}
-	}
-	return nil
-}
+// classifyPiece is how many functions are classified at once.
+const classifyPiece = 4096
 
-func (p *program) classifyPart(first, end int) classification {
+// name finds the packages of the functions from first to end by their names.
+func (p *program) name(first, end int) classification {
 	var c classification
 	var run packageRun
 	for i := first; i < end; i++ {
@@ -69,13 +46,9 @@ func (p *program) classifyPart(first, end int) classification {
 				c.runs = append(c.runs, run)
 			}
 			path, _ := splitName(name)
-			run = packageRun{first: i, path: path, class: p.class.ofPackage(path)}
+			run = packageRun{first: i, path: path}
 		}
 		run.end = i + 1
-		p.classes[i] = run.class
-		if run.class == nriAPI || run.class == nriOther || string(run.path) == "runtime" {
-			c.named = append(c.named, i)
-		}
 	}
 	if run.end > run.first {
 		c.runs = append(c.runs, run)
@@ -83,9 +56,40 @@ func (p *program) classifyPart(first, end int) classification {
 	return c
 }
 
+// classify tells of all functions what they belong to, and finds those that are
+// known by their names.
+func (p *program) classify(parts []classification) {
+	p.classes = make([]class, p.funcs.len())
+	p.notForeign = newEntrySet(p.funcs.m)
+	p.targets = map[uint64]symbols.Symbol{}
+	p.known = wellKnown{writeBarriers: map[uint64]bool{}, runtime: map[uint64]bool{}, mapReads: map[uint64]bool{}, panics: map[uint64]bool{}}
+	for _, part := range parts {
+		p.damaged += part.damaged
+		p.packages = append(p.packages, part.runs...)
+	}
+	for n := range p.packages {
+		run := &p.packages[n]
+		run.class = p.class.ofPackage(run.path)
+		for i := run.first; i < run.end; i++ {
+			p.classes[i] = run.class
+			if run.class != foreign {
+				p.notForeign.add(p.funcs.entry(i))
+			}
+		}
+		if run.class == nriAPI || run.class == nriOther || string(run.path) == "runtime" {
+			for i := run.first; i < run.end; i++ {
+				p.noteNamed(i)
+			}
+		}
+	}
+}
+
 // noteNamed notes a function of NRI or of the runtime that the analyses know.
 func (p *program) noteNamed(i int) {
-	f, _ := p.funcs.get(i)
+	f, ok := p.funcs.get(i)
+	if !ok {
+		return
+	}
 	path, rest := splitName(p.funcs.nameAt(p.funcs.nameOffset(f)))
 	c := p.classes[i]
 	if c == foreign {

@@ -1,11 +1,10 @@
 package binary
 
-// entryIndex finds functions by their entries. Most addresses that are asked
-// for are none, so that this must be quick to tell.
-type entryIndex struct {
+// entrySet tells quickly where functions start; of most addresses that are asked
+// for, none does.
+type entrySet struct {
 	text, size uint64
 	bits       []uint64 // one for each 16 bytes of code: a function starts in them
-	first      []uint32 // the first function that starts in the 64 bits' code
 }
 
 const (
@@ -13,23 +12,39 @@ const (
 	blockShift = unitShift + 6
 )
 
-func newEntryIndex(t *funcTable) entryIndex {
-	e := entryIndex{text: t.m.text, size: t.m.etext - t.m.text}
-	e.bits = make([]uint64, e.size>>blockShift+1)
-	e.first = make([]uint32, len(e.bits))
-	for i := t.len() - 1; i >= 0; i-- {
-		if off := t.entry(i) - e.text; off < e.size {
-			e.bits[off>>blockShift] |= 1 << (off >> unitShift & 63)
-			e.first[off>>blockShift] = uint32(i)
-		}
+func newEntrySet(m *module) entrySet {
+	size := m.etext - m.text
+	return entrySet{m.text, size, make([]uint64, size>>blockShift+1)}
+}
+
+func (e *entrySet) add(a uint64) {
+	if off := a - e.text; off < e.size {
+		e.bits[off>>blockShift] |= 1 << (off >> unitShift & 63)
 	}
-	return e
 }
 
 // start tells whether a function may start at address a.
-func (e *entryIndex) start(a uint64) bool {
+func (e *entrySet) start(a uint64) bool {
 	off := a - e.text
 	return off < e.size && e.bits[off>>blockShift]>>(off>>unitShift&63)&1 == 1
+}
+
+// entryIndex finds functions by their entries.
+type entryIndex struct {
+	entrySet
+	first []uint32 // the first function that starts in the code of each 64 bits
+}
+
+func newEntryIndex(t *funcTable) entryIndex {
+	e := entryIndex{entrySet: newEntrySet(t.m)}
+	e.first = make([]uint32, len(e.bits))
+	for i := t.len() - 1; i >= 0; i-- {
+		a := t.entry(i)
+		if e.add(a); a-e.text < e.size {
+			e.first[(a-e.text)>>blockShift] = uint32(i)
+		}
+	}
+	return e
 }
 
 // at returns the number of the function that starts at address a, -1 if none

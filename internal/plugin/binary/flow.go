@@ -89,12 +89,16 @@ func (fl *flow) spend(n int) bool {
 	return fl.left > 0
 }
 
-// follow runs the analysis from the functions that refer to types of the API
+// prepare finds where to begin.
+func (fl *flow) prepare() {
+	fl.findWhole()
+	fl.seed()
+}
+
+// follow runs the analysis, once it is prepared, from the functions that refer to types of the API
 // and from the methods that take messages.
 func (fl *flow) follow(ctx context.Context, refs *references) error {
 	fl.callers = newCallerIndex(fl.p.funcs.len(), refs.edges)
-	fl.findWhole()
-	fl.seed()
 	for _, list := range [][]int{refs.typed, refs.callers, refs.registrars} {
 		for _, i := range list {
 			fl.push(i)

@@ -133,7 +133,15 @@ func (prog *program) analyse(ctx context.Context, p found.Plugin, info *debug.Bu
 		return p, ErrRuntime
 	}
 	p.NRI = apiModule(info, prog.api.packages)
-	d := findDescriptor(prog.im, prog.funcs.m.tables()...)
+	var d descriptor
+	var inliners []int
+	fl := newFlow(prog)
+	refs, err := prog.scan(ctx, fl.prepare,
+		func() { d = findDescriptor(prog.im, prog.funcs.m.tables()...) },
+		func() { prog.findInlinable(); inliners = prog.inliners() })
+	if err != nil {
+		return p, err
+	}
 	compareProtocol(&p.NRI, d)
 	if len(d) == 0 {
 		p.Warnings = append(p.Warnings, "the program has no description of the NRI protocol: which version it speaks is known from its modules only")
@@ -141,16 +149,11 @@ func (prog *program) analyse(ctx context.Context, p found.Plugin, info *debug.Bu
 	if info == nil {
 		p.Warnings = append(p.Warnings, "the program has no Go build information: who it is cannot be told")
 	}
-	refs, err := prog.scan(ctx)
-	if err != nil {
-		return p, err
-	}
-	fl := newFlow(prog)
 	if err := fl.follow(ctx, refs); err != nil {
 		return p, err
 	}
 	h := prog.findHandlers(fl)
-	uses := prog.collect(refs, fl, h.entries)
+	uses := prog.collect(refs, inliners, fl, h.entries)
 	reqs := append(symbols.Requirements(uses, capability.FromBinary), h.reqs...)
 	p.Requirements = tidy(capability.Normalize(reqs))
 	p.Opaque = append(p.Opaque, prog.opaque(fl)...)

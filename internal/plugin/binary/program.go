@@ -3,6 +3,7 @@ package binary
 import (
 	"bytes"
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/nri-compat/nri-compat/internal/plugin/symbols"
@@ -20,6 +21,8 @@ type program struct {
 	// packages are runs of functions of one package.
 	packages []packageRun
 	entries  entryIndex
+	// notForeign are those of the plugin's and NRI's functions.
+	notForeign entrySet
 	// targets are the entries of API functions that show something.
 	targets map[uint64]symbols.Symbol
 	// inlinable marks the places of names of such functions, one bit a byte of
@@ -53,18 +56,27 @@ func newProgram(ctx context.Context, im *image, mainModule string) (*program, er
 		return nil, err
 	}
 	p := &program{im: im, funcs: newFuncTable(im, m), types: newTypes(im, m)}
-	p.api = findAPI(p.types)
+	parts := make([]classification, (p.funcs.len()+classifyPiece-1)/classifyPiece)
+	err = parallel(len(parts)+2, func(n int) error {
+		switch n {
+		case 0:
+			p.api = findAPI(p.types)
+		case 1:
+			p.entries = newEntryIndex(p.funcs)
+		default:
+			first := (n - 2) * classifyPiece
+			parts[n-2] = p.name(first, min(p.funcs.len(), first+classifyPiece))
+		}
+		return ctx.Err()
+	})
+	if err != nil {
+		return nil, err
+	}
 	if len(p.api.packages) == 0 {
 		return nil, ErrNoAPI
 	}
 	p.class = newClassifier(p.api, mainModule)
-	p.classes = make([]class, p.funcs.len())
-	p.targets = map[uint64]symbols.Symbol{}
-	p.known = wellKnown{writeBarriers: map[uint64]bool{}, runtime: map[uint64]bool{}, mapReads: map[uint64]bool{}, panics: map[uint64]bool{}}
-	p.entries = newEntryIndex(p.funcs)
-	if err := p.classify(ctx); err != nil {
-		return nil, err
-	}
+	p.classify(parts)
 	return p, nil
 }
 
@@ -77,31 +89,40 @@ func (p *program) entryAt(a uint64) int { return p.entries.at(p.funcs, a) }
 func (p *program) findInlinable() {
 	p.inlinable = make([]uint64, len(p.funcs.name)/64+1)
 	p.inlineNames = map[uint32]symbols.Symbol{}
-	note := func(c class, pkg string) {
-		prefix := []byte(escape(pkg) + ".")
+	// The API and the stub stand side by side, so that one search finds both.
+	var roots []string
+	for _, pkg := range slices.Concat(p.class.api, p.class.nri) {
+		root := escape(pkg)
+		if i := strings.LastIndexByte(root, '/'); i > 0 {
+			root = root[:i+1]
+		}
+		if (strings.HasSuffix(pkg, "/stub") || slices.Contains(p.class.api, pkg)) && !slices.Contains(roots, root) {
+			roots = append(roots, root)
+		}
+	}
+	for _, root := range roots {
 		for off := 0; ; off++ {
-			i := bytes.Index(p.funcs.name[off:], prefix)
+			i := bytes.Index(p.funcs.name[off:], []byte(root))
 			if i < 0 {
-				return
+				break
 			}
 			off += i
-			if off > 0 && p.funcs.name[off-1] != 0 {
-				continue
-			}
-			rest := p.funcs.nameAt(uint32(off))[len(prefix):]
-			if s, ok := apiSymbol(c, pkg, rest); ok {
-				p.inlinable[off/64] |= 1 << (off % 64)
-				p.inlineNames[uint32(off)] = s
+			if off == 0 || p.funcs.name[off-1] == 0 {
+				p.noteInlinable(uint32(off))
 			}
 		}
 	}
-	for _, pkg := range p.class.api {
-		note(nriAPI, pkg)
+}
+
+func (p *program) noteInlinable(off uint32) {
+	path, rest := splitName(p.funcs.nameAt(off))
+	c := p.class.ofPackage(path)
+	if c != nriAPI && c != nriOther {
+		return
 	}
-	for _, pkg := range p.class.nri {
-		if strings.HasSuffix(pkg, "/stub") {
-			note(nriOther, pkg)
-		}
+	if s, ok := apiSymbol(c, unescape(path), rest); ok {
+		p.inlinable[off/64] |= 1 << (off % 64)
+		p.inlineNames[off] = s
 	}
 }
 

@@ -38,13 +38,19 @@ type references struct {
 type edge struct{ from, to uint32 }
 
 // scan visits every function that is not NRI's or the standard library's. It
-// reads the code in pieces, of which nothing is kept.
-func (p *program) scan(ctx context.Context) (*references, error) {
+// reads the code in pieces, of which nothing is kept. Meanwhile the other tasks
+// are done.
+func (p *program) scan(ctx context.Context, others ...func()) (*references, error) {
 	pieces := p.pieces()
 	parts := make([]references, len(pieces))
 	types := p.interestingTypes()
 	bufs := sync.Pool{New: func() any { return new([]byte) }}
-	err := parallel(len(pieces), func(n int) error {
+	err := parallel(len(others)+len(pieces), func(n int) error {
+		if n < len(others) {
+			others[n]()
+			return ctx.Err()
+		}
+		n -= len(others)
 		buf := bufs.Get().(*[]byte)
 		defer bufs.Put(buf)
 		p.scanPiece(pieces[n], buf, scanner{p: p, r: &parts[n], types: types})
@@ -150,6 +156,9 @@ type scanner struct {
 
 // call notes a call or jump to address a.
 func (s *scanner) call(off, a uint64) {
+	if !s.p.notForeign.start(a) {
+		return // most calls
+	}
 	if to := s.p.entryAt(a); to >= 0 {
 		s.function(off, a, to)
 	}

@@ -28,7 +28,7 @@ type collector struct {
 }
 
 // collect returns the uses of API symbols, each once a function.
-func (p *program) collect(refs *references, fl *flow, handlers []int) []symbols.Use {
+func (p *program) collect(refs *references, inliners []int, fl *flow, handlers []int) []symbols.Use {
 	c := collector{p: p, reach: newReachability(p, &fl.callers, handlers), seen: map[useKey]bool{}}
 	for _, i := range sortedKeys(fl.found) {
 		f, _ := p.funcs.get(i)
@@ -46,7 +46,7 @@ func (p *program) collect(refs *references, fl *flow, handlers []int) []symbols.
 		f, _ := p.funcs.get(call.fn)
 		c.add(call.fn, f, call.off, call.symbol, symbols.Call, symbols.Unclear)
 	}
-	for _, i := range p.inliners() {
+	for _, i := range inliners {
 		f, _ := p.funcs.get(i)
 		p.inlinedUses(f, func(s symbols.Symbol, off uint64) {
 			c.add(i, f, off, s, symbols.Inline, symbols.Unclear)
