@@ -2,6 +2,7 @@ package binary
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math"
 	"path"
 )
@@ -36,13 +37,13 @@ func (t *funcTable) len() int { return int(t.m.nfunc) }
 // entry returns the address of function i; i may be len, which is the end of
 // the last one.
 func (t *funcTable) entry(i int) uint64 {
-	return t.m.text + uint64(t.im.order.Uint32(t.data[8*i:]))
+	return t.m.text + uint64(binary.LittleEndian.Uint32(t.data[8*i:]))
 }
 
 // get returns function i; ok is false for one whose record makes no sense.
 func (t *funcTable) get(i int) (f fn, ok bool) {
 	f.entry, f.end = t.entry(i), t.entry(i+1)
-	off := uint64(t.im.order.Uint32(t.data[8*i+4:]))
+	off := uint64(binary.LittleEndian.Uint32(t.data[8*i+4:]))
 	if f.end < f.entry || f.end > t.m.etext || off >= uint64(len(t.data)) {
 		return f, false
 	}
@@ -64,7 +65,7 @@ func (t *funcTable) nameAt(off uint32) []byte {
 }
 
 // nameOffset is where the function's name is.
-func (t *funcTable) nameOffset(f fn) uint32 { return t.im.order.Uint32(f.record[4:]) }
+func (t *funcTable) nameOffset(f fn) uint32 { return binary.LittleEndian.Uint32(f.record[4:]) }
 
 func (t *funcTable) funcName(i int) string {
 	f, ok := t.get(i)
@@ -91,24 +92,24 @@ func (t *funcTable) fields() uint64 {
 // pcdata returns the offset in pctab of one of the function's tables, 0 if it
 // has none.
 func (t *funcTable) pcdata(f fn, n uint64) uint32 {
-	if uint64(t.im.order.Uint32(f.record[28:])) <= n {
+	if uint64(binary.LittleEndian.Uint32(f.record[28:])) <= n {
 		return 0
 	}
 	at := 4 * (t.fields() + n)
 	if uint64(len(f.record)) < at+4 {
 		return 0
 	}
-	return t.im.order.Uint32(f.record[at:])
+	return binary.LittleEndian.Uint32(f.record[at:])
 }
 
 // funcdata returns the address of one of the function's data, 0 if it has none.
 func (t *funcTable) funcdata(f fn, n uint64) uint64 {
-	npcdata, nfuncdata := uint64(t.im.order.Uint32(f.record[28:])), uint64(f.record[4*t.fields()-1])
+	npcdata, nfuncdata := uint64(binary.LittleEndian.Uint32(f.record[28:])), uint64(f.record[4*t.fields()-1])
 	at := 4 * (t.fields() + npcdata + n)
 	if nfuncdata <= n || npcdata > 1<<16 || uint64(len(f.record)) < at+4 {
 		return 0
 	}
-	off := t.im.order.Uint32(f.record[at:])
+	off := binary.LittleEndian.Uint32(f.record[at:])
 	if off == math.MaxUint32 {
 		return 0
 	}
@@ -179,12 +180,12 @@ func uvarint32(p []byte) (v uint32, n int) {
 // fileLine returns the source position of an offset from the function's entry,
 // which for inlined code is a position in the inlined function.
 func (t *funcTable) fileLine(f fn, off uint64) (string, int) {
-	file := t.value(t.im.order.Uint32(f.record[20:]), off)
-	line := t.value(t.im.order.Uint32(f.record[24:]), off)
+	file := t.value(binary.LittleEndian.Uint32(f.record[20:]), off)
+	line := t.value(binary.LittleEndian.Uint32(f.record[24:]), off)
 	if file < 0 || line <= 0 {
 		return "", 0
 	}
-	unit := uint64(t.im.order.Uint32(f.record[32:])) + uint64(file)
+	unit := uint64(binary.LittleEndian.Uint32(f.record[32:])) + uint64(file)
 	if unit >= t.m.cutab.size {
 		return "", 0
 	}

@@ -230,7 +230,7 @@ func (p *program) declared(i int, name string) place {
 		return found
 	}
 	v := calleeVisitor{p: p, self: i, suffix: suffix, callee: -1}
-	p.scanCode(p.funcs.code(f, new([]byte)), f.entry, &v)
+	p.scanCode(p.funcs.code(f, new([]byte)), f.entry, &p.entries.entrySet, &v)
 	if v.callee >= 0 {
 		if g, ok := p.funcs.get(v.callee); ok {
 			if at, _ := p.place(g, 0); at.file != "" && at.file[0] != '<' {

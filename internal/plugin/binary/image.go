@@ -63,12 +63,12 @@ func openImage(r io.ReaderAt, size int64) (*image, error) {
 		case ".symtab":
 			im.stripped = false
 		}
-		if s.Type == elf.SHT_RELA && s.Flags&elf.SHF_ALLOC != 0 {
+		if im.little() && s.Type == elf.SHT_RELA && s.Flags&elf.SHF_ALLOC != 0 {
 			im.relocate(s.Addr, s.Size)
 		}
 	}
 	for _, p := range f.Progs {
-		if p.Type == elf.PT_DYNAMIC {
+		if im.little() && p.Type == elf.PT_DYNAMIC {
 			im.relocateDynamic(p.Vaddr, p.Filesz)
 		}
 	}
@@ -141,6 +141,7 @@ func (im *image) read(spans []extent) error {
 			continue
 		}
 		data := make([]byte, s.size)
+		preferHugePages(data)
 		im.segments = append(im.segments, segment{s.addr, data})
 		for from := 0; from < len(data); from += piece {
 			parts = append(parts, part{data[from:min(len(data), from+piece)], s.off + int64(from)})
@@ -209,11 +210,11 @@ func (im *image) relocate(addr, size uint64) {
 	table := im.from(addr)
 	table = table[:min(uint64(len(table)), size)]
 	for ; len(table) >= 24; table = table[24:] {
-		if uint32(im.order.Uint64(table[8:])) != relative {
+		if uint32(binary.LittleEndian.Uint64(table[8:])) != relative {
 			continue
 		}
-		if b := im.at(im.order.Uint64(table), 8); b != nil {
-			im.order.PutUint64(b, im.order.Uint64(table[16:]))
+		if b := im.at(binary.LittleEndian.Uint64(table), 8); b != nil {
+			binary.LittleEndian.PutUint64(b, binary.LittleEndian.Uint64(table[16:]))
 		}
 	}
 }
@@ -225,17 +226,21 @@ func (im *image) relocateDynamic(addr, size uint64) {
 	table := im.from(addr)
 	table = table[:min(uint64(len(table)), size)]
 	for ; len(table) >= 16; table = table[16:] {
-		switch elf.DynTag(im.order.Uint64(table)) {
+		switch elf.DynTag(binary.LittleEndian.Uint64(table)) {
 		case elf.DT_RELA:
-			rela = im.order.Uint64(table[8:])
+			rela = binary.LittleEndian.Uint64(table[8:])
 		case elf.DT_RELASZ:
-			relasz = im.order.Uint64(table[8:])
+			relasz = binary.LittleEndian.Uint64(table[8:])
 		}
 	}
 	if rela != 0 {
 		im.relocate(rela, relasz)
 	}
 }
+
+// little tells whether the program's words are little-endian. Only such programs
+// are looked into, so that the accessors below take it for granted.
+func (im *image) little() bool { return im.order == binary.LittleEndian }
 
 // machineIsARM tells arm64 from amd64, the two that are understood.
 func (im *image) machineIsARM() bool { return im.machine == elf.EM_AARCH64 }
@@ -263,7 +268,7 @@ func (im *image) at(a, n uint64) []byte {
 // word returns the 8 byte word at address a, 0 if it is not there.
 func (im *image) word(a uint64) uint64 {
 	if b := im.at(a, 8); b != nil {
-		return im.order.Uint64(b)
+		return binary.LittleEndian.Uint64(b)
 	}
 	return 0
 }
@@ -271,7 +276,7 @@ func (im *image) word(a uint64) uint64 {
 // half returns the 4 byte word at address a, 0 if it is not there.
 func (im *image) half(a uint64) uint32 {
 	if b := im.at(a, 4); b != nil {
-		return im.order.Uint32(b)
+		return binary.LittleEndian.Uint32(b)
 	}
 	return 0
 }

@@ -1,6 +1,7 @@
 package binary
 
 import (
+	"encoding/binary"
 	"math"
 
 	"github.com/nri-compat/nri-compat/internal/plugin/symbols"
@@ -42,7 +43,7 @@ func (it inlineTree) get(i int32) (inlined, bool) {
 	if b == nil {
 		return inlined{}, false
 	}
-	return inlined{it.t.im.order.Uint32(b[name:]), it.t.im.order.Uint32(b[caller:])}, true
+	return inlined{binary.LittleEndian.Uint32(b[name:]), binary.LittleEndian.Uint32(b[caller:])}, true
 }
 
 // len returns the number of nodes.
@@ -156,7 +157,7 @@ func (p *program) inliners() []int {
 		if t <= high && starts[(t-low)/64]>>((t-low)%64)&1 == 1 {
 			start = t
 		}
-		if p.inlinableAt(p.im.order.Uint32(data[int(t-1)*4:])) {
+		if p.inlinableAt(binary.LittleEndian.Uint32(data[int(t-1)*4:])) {
 			with[start] = true
 		}
 	}

@@ -50,7 +50,7 @@ func inspect(ctx context.Context, r io.ReaderAt, size int64, name string) (found
 		return found.Plugin{}, err
 	}
 	p.Identity.Stripped, p.Identity.PIE = im.stripped, im.pie
-	if im.machine != elf.EM_X86_64 && im.machine != elf.EM_AARCH64 || im.order.String() != "LittleEndian" {
+	if im.machine != elf.EM_X86_64 && im.machine != elf.EM_AARCH64 || !im.little() {
 		return foreignFormat(p, info, fmt.Sprintf("ELF for %v", im.machine))
 	}
 	prog, err := newProgram(ctx, im, p.Identity.Module)

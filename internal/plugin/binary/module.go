@@ -2,6 +2,7 @@ package binary
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"slices"
 )
@@ -70,7 +71,7 @@ func (im *image) findTables() (*module, error) {
 	var reason error
 	for _, magic := range []uint32{magicGo120, magicGo118} {
 		var pattern [6]byte
-		im.order.PutUint32(pattern[:], magic)
+		binary.LittleEndian.PutUint32(pattern[:], magic)
 		im.find(pattern[:], func(a uint64) bool {
 			if !im.pclntabHeader(a) {
 				return false
@@ -92,7 +93,7 @@ func (im *image) findTables() (*module, error) {
 	}
 	for _, magic := range []uint32{magicGo116, magicGo12} {
 		var pattern [6]byte
-		im.order.PutUint32(pattern[:], magic)
+		binary.LittleEndian.PutUint32(pattern[:], magic)
 		if im.find(pattern[:], im.pclntabForm) {
 			return nil, ErrTooOld
 		}
@@ -121,7 +122,7 @@ func (im *image) pclntabHeader(a uint64) bool {
 // its address, the address of its names, and their length twice.
 func (im *image) moduleOf(pclntab uint64) (*module, error) {
 	var pattern [8]byte
-	im.order.PutUint64(pattern[:], pclntab)
+	binary.LittleEndian.PutUint64(pattern[:], pclntab)
 	names := pclntab + im.word(pclntab+32)
 	var found *module
 	err := fmt.Errorf("%w: no module data for the function table at %#x", ErrCorrupt, pclntab)

@@ -2,6 +2,7 @@ package binary
 
 import (
 	"context"
+	"encoding/binary"
 	"math"
 	"slices"
 	"sync"
@@ -103,33 +104,32 @@ func (p *program) scanPiece(pc piece, buf *[]byte, s scanner) {
 			continue // the table is out of order
 		}
 		s.fn, s.typed, s.code = i, false, code[f.entry-pc.addr:f.end-pc.addr]
-		p.scanCode(s.code, f.entry, &s)
+		p.scanCode(s.code, f.entry, &p.notForeign, &s)
 		if s.typed {
 			s.r.typed = append(s.r.typed, i)
 		}
 	}
 }
 
-// addressSet is a set of addresses, most of which lie close together.
+// addressSet is a set of addresses that tells quickly what is not in it.
 type addressSet struct {
-	set       map[uint64]bool
-	low, high uint64
+	set    map[uint64]bool
+	filter [1024]uint64 // a bit for each remainder of an address that is in it
 }
 
 func (a *addressSet) add(x uint64) {
-	if len(a.set) == 0 {
-		a.set, a.low = map[uint64]bool{}, x
-	}
 	a.set[x] = true
-	a.low, a.high = min(a.low, x), max(a.high, x)
+	a.filter[x>>9&1023] |= 1 << (x >> 3 & 63)
 }
 
-func (a *addressSet) has(x uint64) bool { return x >= a.low && x <= a.high && a.set[x] }
+func (a *addressSet) has(x uint64) bool {
+	return a.filter[x>>9&1023]>>(x>>3&63)&1 == 1 && a.set[x]
+}
 
 // interestingTypes are the types whose use makes a function worth following:
 // message types, pointers to them and method tables of them.
 func (p *program) interestingTypes() *addressSet {
-	set := &addressSet{}
+	set := &addressSet{set: map[uint64]bool{}}
 	for t := range p.api.names {
 		set.add(uint64(t))
 	}
@@ -156,9 +156,6 @@ type scanner struct {
 
 // call notes a call or jump to address a.
 func (s *scanner) call(off, a uint64) {
-	if !s.p.notForeign.start(a) {
-		return // most calls
-	}
 	if to := s.p.entryAt(a); to >= 0 {
 		s.function(off, a, to)
 	}
@@ -175,9 +172,11 @@ func (s *scanner) address(off, a uint64) {
 		s.function(off, a, to)
 		return
 	}
-	w := s.p.im.word(a)
-	if to := s.p.entryAt(w); to >= 0 {
-		s.function(off, w, to)
+	if a%8 == 0 { // as words are, and most strings are not
+		w := s.p.im.word(a)
+		if to := s.p.entryAt(w); to >= 0 {
+			s.function(off, w, to)
+		}
 	}
 }
 
@@ -225,24 +224,26 @@ type visitor interface {
 	address(off, a uint64)
 }
 
-// scanCode visits what a function refers to.
-func (p *program) scanCode(code []byte, entry uint64, v visitor) {
+// scanCode visits what a function refers to: calls only to the entries in to.
+func (p *program) scanCode(code []byte, entry uint64, to *entrySet, v visitor) {
 	if p.im.machineIsARM() {
-		scanARM64(code, entry, v)
+		scanARM64(code, entry, to, v)
 	} else {
-		scanAMD64(code, entry, v)
+		scanAMD64(code, entry, to, v)
 	}
 }
 
 // scanARM64 visits calls (BL, B) and addresses (ADRP followed by ADD).
-func scanARM64(code []byte, entry uint64, s visitor) {
+func scanARM64(code []byte, entry uint64, to *entrySet, s visitor) {
 	var pages [32]uint64
 	for off := 0; off+4 <= len(code); off += 4 {
-		w := uint32(code[off]) | uint32(code[off+1])<<8 | uint32(code[off+2])<<16 | uint32(code[off+3])<<24
+		w := binary.LittleEndian.Uint32(code[off:])
 		pc := entry + uint64(off)
 		switch {
 		case w&0x7c000000 == 0x14000000: // B, BL
-			s.call(uint64(off), branchARM64(w, pc))
+			if a := branchARM64(w, pc); to.start(a) {
+				s.call(uint64(off), a)
+			}
 		case w&0x9f000000 == 0x90000000: // ADRP
 			pages[w&31] = pageARM64(w, pc)
 		case w&0xff800000 == 0x91000000: // ADD immediate
@@ -255,11 +256,13 @@ func scanARM64(code []byte, entry uint64, s visitor) {
 
 // scanAMD64 visits calls (CALL and JMP with a 32 bit displacement) and
 // addresses (LEA relative to the instruction pointer).
-func scanAMD64(code []byte, entry uint64, s visitor) {
+func scanAMD64(code []byte, entry uint64, to *entrySet, s visitor) {
 	for off := 0; off+5 <= len(code); off++ {
 		switch code[off] {
 		case 0xe8, 0xe9:
-			s.call(uint64(off), entry+uint64(off)+5+disp(code[off+1:]))
+			if a := entry + uint64(off) + 5 + disp(code[off+1:]); to.start(a) {
+				s.call(uint64(off), a)
+			}
 		case 0x8d:
 			// REX.W in front, then a register and [rip+disp32].
 			if off > 0 && code[off-1]&0xf8 == 0x48 && code[off+1]&0xc7 == 0x05 && off+6 <= len(code) {
@@ -269,6 +272,4 @@ func scanAMD64(code []byte, entry uint64, s visitor) {
 	}
 }
 
-func disp(b []byte) uint64 {
-	return uint64(int64(int32(uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24)))
-}
+func disp(b []byte) uint64 { return uint64(int64(int32(binary.LittleEndian.Uint32(b)))) }

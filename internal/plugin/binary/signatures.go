@@ -21,7 +21,7 @@ func (p *program) stubWants() map[string][]rtype {
 			continue
 		}
 		if code := p.funcs.code(f, &buf); code != nil {
-			p.scanCode(code, f.entry, &w)
+			p.scanCode(code, f.entry, &p.entries.entrySet, &w)
 		}
 	}
 	return w.wants

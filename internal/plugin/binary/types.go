@@ -2,6 +2,7 @@ package binary
 
 import (
 	"bytes"
+	"encoding/binary"
 	"iter"
 )
 
@@ -130,7 +131,7 @@ func (ts *types) flags(t rtype) byte {
 // word is the word at an offset of a type's description.
 func (ts *types) word(t rtype, off uint64) uint64 {
 	if at := uint64(t) - ts.m.types + off; at < uint64(len(ts.data)) && uint64(len(ts.data))-at >= 8 {
-		return ts.im.order.Uint64(ts.data[at:])
+		return binary.LittleEndian.Uint64(ts.data[at:])
 	}
 	return ts.im.word(uint64(t) + off)
 }
@@ -149,7 +150,7 @@ func (ts *types) nameBytes(t rtype) []byte {
 	if h == nil {
 		return nil
 	}
-	s := ts.text(ts.m.types + uint64(ts.im.order.Uint32(h[40:])))
+	s := ts.text(ts.m.types + uint64(binary.LittleEndian.Uint32(h[40:])))
 	if h[20]&flagExtraStar != 0 {
 		s = bytes.TrimPrefix(s, []byte("*"))
 	}
@@ -228,20 +229,20 @@ func (ts *types) eachMethod(t rtype, f func(m method, name uint64)) {
 	if u == 0 || head == nil {
 		return
 	}
-	n := uint64(ts.im.order.Uint16(head[4:]))
-	table := ts.im.at(u+uint64(ts.im.order.Uint32(head[8:])), n*16)
+	n := uint64(binary.LittleEndian.Uint16(head[4:]))
+	table := ts.im.at(u+uint64(binary.LittleEndian.Uint32(head[8:])), n*16)
 	if n > maxMethods || table == nil {
 		return
 	}
 	for ; len(table) >= 16; table = table[16:] {
 		var m method
-		if off := ts.im.order.Uint32(table[4:]); present(off) {
+		if off := binary.LittleEndian.Uint32(table[4:]); present(off) {
 			m.sig = ts.sane(ts.m.types + uint64(off))
 		}
-		if off := ts.im.order.Uint32(table[12:]); present(off) {
+		if off := binary.LittleEndian.Uint32(table[12:]); present(off) {
 			m.code = ts.m.text + uint64(off)
 		}
-		f(m, ts.m.types+uint64(ts.im.order.Uint32(table)))
+		f(m, ts.m.types+uint64(binary.LittleEndian.Uint32(table)))
 	}
 }
 
@@ -267,8 +268,8 @@ func (ts *types) imethods(t rtype) []method {
 	var list []method
 	for table := ts.imethodTable(t); len(table) >= 8; table = table[8:] {
 		list = append(list, method{
-			name: string(ts.text(ts.m.types + uint64(ts.im.order.Uint32(table)))),
-			sig:  ts.sane(ts.m.types + uint64(ts.im.order.Uint32(table[4:]))),
+			name: string(ts.text(ts.m.types + uint64(binary.LittleEndian.Uint32(table)))),
+			sig:  ts.sane(ts.m.types + uint64(binary.LittleEndian.Uint32(table[4:]))),
 		})
 	}
 	return list
@@ -278,7 +279,7 @@ func (ts *types) imethods(t rtype) []method {
 func (ts *types) imethodTypes(t rtype) iter.Seq[rtype] {
 	return func(yield func(rtype) bool) {
 		for table := ts.imethodTable(t); len(table) >= 8; table = table[8:] {
-			if !yield(ts.sane(ts.m.types + uint64(ts.im.order.Uint32(table[4:])))) {
+			if !yield(ts.sane(ts.m.types + uint64(binary.LittleEndian.Uint32(table[4:])))) {
 				return
 			}
 		}
@@ -298,7 +299,7 @@ func (ts *types) eachField(t rtype) iter.Seq[rawField] {
 		}
 		last := uint64(0)
 		for table := ts.im.at(ts.word(t, 56), n*24); len(table) >= 24; table = table[24:] {
-			f := rawField{ts.im.order.Uint64(table), ts.sane(ts.im.order.Uint64(table[8:])), ts.im.order.Uint64(table[16:])}
+			f := rawField{binary.LittleEndian.Uint64(table), ts.sane(binary.LittleEndian.Uint64(table[8:])), binary.LittleEndian.Uint64(table[16:])}
 			if f.off < last || !yield(f) {
 				return
 			}
@@ -352,7 +353,7 @@ func (ts *types) signatureTable(t rtype) (table []byte, nin int) {
 func (ts *types) signature(t rtype) (in, out []rtype) {
 	table, nin := ts.signatureTable(t)
 	for i := 0; len(table) >= 8; i, table = i+1, table[8:] {
-		p := ts.sane(ts.im.order.Uint64(table))
+		p := ts.sane(binary.LittleEndian.Uint64(table))
 		if i < nin {
 			in = append(in, p)
 		} else {
@@ -365,7 +366,7 @@ func (ts *types) signature(t rtype) (in, out []rtype) {
 // anyInSignature tells whether f is true of the type of a parameter or result.
 func (ts *types) anyInSignature(t rtype, f func(rtype) bool) bool {
 	for table, _ := ts.signatureTable(t); len(table) >= 8; table = table[8:] {
-		if f(ts.sane(ts.im.order.Uint64(table))) {
+		if f(ts.sane(binary.LittleEndian.Uint64(table))) {
 			return true
 		}
 	}
