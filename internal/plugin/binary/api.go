@@ -56,11 +56,12 @@ func findAPI(ts *types) apiTypes {
 // isAdjustment tells whether t is a ContainerAdjustment by its name and the
 // fields it has had since the first release.
 func (ts *types) isAdjustment(t rtype) bool {
-	if !bytes.HasSuffix(ts.nameBytes(t), []byte(".ContainerAdjustment")) {
+	want := []string{"Annotations", "Mounts", "Env", "Hooks", "Linux"}
+	if ts.word(t, 64) < uint64(len(want)) || !bytes.HasSuffix(ts.nameBytes(t), []byte(".ContainerAdjustment")) {
 		return false
 	}
-	for _, want := range []string{"Annotations", "Mounts", "Env", "Hooks", "Linux"} {
-		if !slices.ContainsFunc(ts.fields(t), func(f field) bool { return f.name == want }) {
+	for _, name := range want {
+		if !slices.ContainsFunc(ts.fields(t), func(f field) bool { return f.name == name }) {
 			return false
 		}
 	}

@@ -10,8 +10,8 @@ import (
 // packageRun is a run of functions, in the order of their addresses, that belong
 // to one package.
 type packageRun struct {
-	first, end int
 	path       []byte // as the linker writes it
+	first, end uint32
 	class      class
 }
 
@@ -33,7 +33,7 @@ const classifyPiece = 4096
 
 // name finds the packages of the functions from first to end by their names.
 func (p *program) name(first, end int) classification {
-	var c classification
+	c := classification{runs: make([]packageRun, 0, 512)}
 	var run packageRun
 	for i := first; i < end; i++ {
 		f, ok := p.funcs.get(i)
@@ -46,9 +46,9 @@ func (p *program) name(first, end int) classification {
 				c.runs = append(c.runs, run)
 			}
 			path, _ := splitName(name)
-			run = packageRun{first: i, path: path}
+			run = packageRun{first: uint32(i), path: path}
 		}
-		run.end = i + 1
+		run.end = uint32(i) + 1
 	}
 	if run.end > run.first {
 		c.runs = append(c.runs, run)
@@ -63,35 +63,45 @@ func (p *program) classify(parts []classification) {
 	p.notForeign = newEntrySet(p.funcs.m)
 	p.targets = map[uint64]symbols.Symbol{}
 	p.known = wellKnown{writeBarriers: map[uint64]bool{}, runtime: map[uint64]bool{}, mapReads: map[uint64]bool{}, panics: map[uint64]bool{}}
+	known := map[string]class{} // by path
 	for _, part := range parts {
 		p.damaged += part.damaged
-		p.packages = append(p.packages, part.runs...)
-	}
-	for n := range p.packages {
-		run := &p.packages[n]
-		run.class = p.class.ofPackage(run.path)
-		for i := run.first; i < run.end; i++ {
-			p.classes[i] = run.class
-			if run.class != foreign {
-				p.notForeign.add(p.funcs.entry(i))
+		p.packages = append(p.packages, part.runs)
+		for n := range part.runs {
+			run := &part.runs[n]
+			var ok bool
+			if run.class, ok = known[string(run.path)]; !ok {
+				run.class = p.class.ofPackage(run.path)
+				known[string(run.path)] = run.class
 			}
+			p.classifyRun(run)
 		}
-		if run.class == nriAPI || run.class == nriOther || string(run.path) == "runtime" {
-			for i := run.first; i < run.end; i++ {
-				p.noteNamed(i)
-			}
+	}
+}
+
+func (p *program) classifyRun(run *packageRun) {
+	named := run.class == nriAPI || run.class == nriOther || string(run.path) == "runtime"
+	if run.class == foreign && !named {
+		return
+	}
+	for i := int(run.first); i < int(run.end); i++ {
+		if named {
+			p.noteNamed(i, run)
+		}
+		if p.classes[i] = run.class; run.class != foreign {
+			p.notForeign.add(p.funcs.entry(i))
 		}
 	}
 }
 
 // noteNamed notes a function of NRI or of the runtime that the analyses know.
-func (p *program) noteNamed(i int) {
+func (p *program) noteNamed(i int, run *packageRun) {
 	f, ok := p.funcs.get(i)
 	if !ok {
 		return
 	}
 	path, rest := splitName(p.funcs.nameAt(p.funcs.nameOffset(f)))
-	c := p.classes[i]
+	c := run.class
 	if c == foreign {
 		p.known.noteRuntime(string(rest), f)
 		return

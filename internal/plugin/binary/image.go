@@ -130,7 +130,7 @@ func overlap(list []extent) bool {
 
 // read makes segments of parts of the file.
 func (im *image) read(spans []extent) error {
-	const piece = 1 << 20 // that one goroutine reads at once
+	const piece = 4 << 20 // that one goroutine reads at once
 	type part struct {
 		data []byte
 		off  int64
@@ -282,9 +282,10 @@ func (im *image) half(a uint64) uint32 {
 }
 
 // find calls f with the address of each occurrence of pattern, until f says
-// that it was the right one.
+// that it was the right one. It begins with the last segment: that holds the
+// variables, which are few.
 func (im *image) find(pattern []byte, f func(addr uint64) bool) bool {
-	for _, s := range im.segments {
+	for _, s := range slices.Backward(im.segments) {
 		for off := 0; ; off++ {
 			i := bytes.Index(s.data[off:], pattern)
 			if i < 0 {

@@ -139,6 +139,24 @@ func (l *layout) leadsBy(t rtype, kind, depth int) bool {
 	return false
 }
 
+// leadsSignature tells whether a function type has a parameter or result that
+// leads to a message.
+func (l *layout) leadsSignature(sig rtype) bool {
+	if l.ts.kind(sig) != kindFunc {
+		return false
+	}
+	// Its place among the answers is free: leadsIn is for other kinds.
+	const known, yes = 1, 2
+	answer := &l.answers[(uint64(sig)-l.ts.m.types)/4]
+	if *answer&known == 0 {
+		*answer |= known
+		if l.ts.anyInSignature(sig, l.leads) {
+			*answer |= yes
+		}
+	}
+	return *answer&yes != 0
+}
+
 // leadsByMethods tells whether a method of an interface hands out a message, or
 // takes one as the stub does.
 func (l *layout) leadsByMethods(t rtype) bool {

@@ -18,8 +18,8 @@ type program struct {
 	class classifier
 
 	classes []class // by number of function
-	// packages are runs of functions of one package.
-	packages []packageRun
+	// packages are runs of functions of one package, in parts.
+	packages [][]packageRun
 	entries  entryIndex
 	// notForeign are those of the plugin's and NRI's functions.
 	notForeign entrySet

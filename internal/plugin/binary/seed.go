@@ -28,7 +28,7 @@ func (fl *flow) seed() {
 			}
 		}
 		ts.eachMethod(t, func(m method, name uint64) {
-			if m.sig == 0 || m.code == 0 || !leads && !ts.anyInSignature(m.sig, fl.layout.leads) {
+			if m.sig == 0 || m.code == 0 || !leads && !fl.layout.leadsSignature(m.sig) {
 				return
 			}
 			if i := fl.p.entryAt(m.code); i >= 0 && fl.p.classes[i] != foreign {
@@ -49,10 +49,12 @@ func (fl *flow) seedByName(receivers map[string]rtype) {
 		pkg, _ := splitName([]byte(name))
 		packages[string(pkg)] = true
 	}
-	for _, run := range fl.p.packages {
-		if (run.class == pluginOwn || run.class == nriAPI) && packages[string(run.path)] {
-			for i := run.first; i < run.end; i++ {
-				fl.startByName(i, receivers)
+	for _, runs := range fl.p.packages {
+		for _, run := range runs {
+			if (run.class == pluginOwn || run.class == nriAPI) && packages[string(run.path)] {
+				for i := run.first; i < run.end; i++ {
+					fl.startByName(int(i), receivers)
+				}
 			}
 		}
 	}
