@@ -49,6 +49,7 @@ func (ip *interp) call(s *state, in *instr) {
 	}
 	s.regs = [maxRegs]value{}
 	for n, v := range results {
+		ip.lists = ip.lists || fl.listsUpdates(v)
 		if n < len(fl.m.args) {
 			s.setReg(fl.m.args[n], v)
 		}
@@ -75,6 +76,7 @@ func (ip *interp) made(s *state) []value {
 		return nil
 	}
 	at := ip.fl.origins.place(originKey{ip.fn, int64(ip.at.off), 0})
+	ip.updates = ip.updates || ip.fl.p.api.names[t] == "ContainerUpdate"
 	if name := ip.fl.p.api.names[t]; name != "" && ip.final {
 		if sym, ok := symbols.LookupType(name); ok {
 			ip.uses = append(ip.uses, rawUse{sym, symbols.Construct, ip.at.off, at})
@@ -98,8 +100,16 @@ func (ip *interp) runtimeCall(s *state, target uint64) []value {
 		if e := fl.p.types.mapElem(arg(0)); e != 0 && fl.layout.leads(e) {
 			return []value{{kind: pointer, typ: e}}
 		}
-	case target == fl.p.known.growSlice:
-		if t := arg(4); fl.layout.leads(t) {
+	case fl.p.known.growSlices[target]:
+		t := arg(4)
+		if !fl.layout.leads(t) {
+			t = arg(0) // before Go 1.20
+		}
+		if fl.layout.leads(t) {
+			return []value{{kind: elements, typ: t}}
+		}
+	case fl.p.known.moveSlices[target]:
+		if t := arg(0); fl.layout.leads(t) {
 			return []value{{kind: elements, typ: t}}
 		}
 	case target == fl.p.known.makeSlice:

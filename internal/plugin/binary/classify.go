@@ -62,7 +62,8 @@ func (p *program) classify(parts []classification) {
 	p.classes = make([]class, p.funcs.len())
 	p.notForeign = newEntrySet(p.funcs.m)
 	p.targets = map[uint64]symbols.Symbol{}
-	p.known = wellKnown{writeBarriers: map[uint64]bool{}, runtime: map[uint64]bool{}, mapReads: map[uint64]bool{}, panics: map[uint64]bool{}}
+	p.known = wellKnown{writeBarriers: map[uint64]bool{}, runtime: map[uint64]bool{}, mapReads: map[uint64]bool{}, panics: map[uint64]bool{},
+		growSlices: map[uint64]bool{}, moveSlices: map[uint64]bool{}, newProcs: map[uint64]bool{}}
 	known := map[string]class{} // by path
 	for _, part := range parts {
 		p.damaged += part.damaged
@@ -76,6 +77,9 @@ func (p *program) classify(parts []classification) {
 			}
 			p.classifyRun(run)
 		}
+	}
+	for a := range p.known.newProcs {
+		p.notForeign.add(a)
 	}
 }
 
@@ -126,14 +130,18 @@ func (k *wellKnown) noteRuntime(name string, f fn) {
 	switch {
 	case name == "newobject":
 		k.newObject = entry
+	case name == "newproc":
+		k.newProcs[entry] = true // and the wrapper for assembly, which has the same name
 	case strings.HasPrefix(name, "gcWriteBarrier"):
 		k.writeBarriers[entry] = true
 	case strings.HasPrefix(name, "mapaccess"):
 		k.mapReads[entry] = true
 	case name == "duffcopy":
 		k.duffCopy = [2]uint64{entry, f.end}
-	case name == "growslice":
-		k.growSlice = entry
+	case strings.HasPrefix(name, "growslice"):
+		k.growSlices[entry] = true
+	case name == "moveSlice", name == "moveSliceNoCap":
+		k.moveSlices[entry] = true
 	case name == "makeslice":
 		k.makeSlice = entry
 	case strings.HasPrefix(name, "panic"), strings.HasPrefix(name, "goPanic"), name == "gopanic", name == "throw", name == "fatal":

@@ -15,8 +15,18 @@ type handlerSet struct {
 	reqs     []capability.Requirement
 	warnings []string
 	gaps     []string
-	// entries are the handler methods' functions.
+	// entries are the handler methods' functions, and called those of the
+	// handlers that the stub calls.
 	entries []int
+	called  []calledHandler
+}
+
+// calledHandler is a handler that the stub calls.
+type calledHandler struct {
+	symbols.Handler
+	fn       int
+	evidence capability.Evidence
+	unproven bool // the type may not be the plugin's
 }
 
 // findHandlers looks at the types handed to stub.New, or at those that
@@ -88,9 +98,11 @@ func (h *handlerFinder) plugin(t rtype, unproven bool) int {
 		}
 		n++
 		configure = configure || m.name == "Configure"
-		reqs = append(reqs, symbols.HandlerRequirements(want, capability.FromBinary, h.evidence(t, m))...)
+		ev := h.evidence(t, m)
+		reqs = append(reqs, symbols.HandlerRequirements(want, capability.FromBinary, ev)...)
 		if i := h.p.entryAt(m.code); i >= 0 {
 			h.set.entries = append(h.set.entries, i)
+			h.set.called = append(h.set.called, calledHandler{want, i, ev, unproven})
 		}
 	}
 	for i := range reqs {

@@ -155,6 +155,7 @@ func (prog *program) analyse(ctx context.Context, p found.Plugin, info *debug.Bu
 	h := prog.findHandlers(fl)
 	uses := prog.collect(refs, inliners, fl, h.entries)
 	reqs := append(symbols.Requirements(uses, capability.FromBinary), h.reqs...)
+	reqs = append(reqs, prog.updates(refs, fl, h.called)...)
 	p.Requirements = tidy(capability.Normalize(reqs))
 	p.Opaque = append(p.Opaque, prog.opaque(fl)...)
 	p.Warnings = append(p.Warnings, h.warnings...)

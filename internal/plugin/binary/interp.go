@@ -44,6 +44,11 @@ type interp struct {
 	hands []handing
 	// plugins are the types handed to stub.New, 0 for one that is not known.
 	plugins []rtype
+	// updates is set if a ContainerUpdate is made, and lists if a list of them is
+	// made, or returned by a function that is called.
+	updates, lists bool
+	// returns are the results that are not 0 on all ways.
+	returns [maxResults]bool
 }
 
 // run follows the function from the given values of its parameters until
@@ -201,8 +206,10 @@ func (ip *interp) results(s *state) {
 		return
 	}
 	var vals []value
-	for _, r := range ip.fl.m.args[:maxResults] {
-		vals = append(vals, s.reg(r))
+	for n, r := range ip.fl.m.args[:maxResults] {
+		v := s.reg(r)
+		vals = append(vals, v)
+		ip.returns[n] = ip.returns[n] || v.kind != zero
 	}
 	ip.fl.returned(ip.fn, vals)
 }

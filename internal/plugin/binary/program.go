@@ -21,7 +21,8 @@ type program struct {
 	// packages are runs of functions of one package, in parts.
 	packages [][]packageRun
 	entries  entryIndex
-	// notForeign are those of the plugin's and NRI's functions.
+	// notForeign are those of the plugin's and NRI's functions, and of the
+	// runtime's start of a goroutine.
 	notForeign entrySet
 	// targets are the entries of API functions that show something.
 	targets map[uint64]symbols.Symbol
@@ -38,13 +39,15 @@ type program struct {
 // 0 where the program has none.
 type wellKnown struct {
 	newObject     uint64
+	newProcs      map[uint64]bool // start a goroutine
 	stubNew       []uint64
 	register      []uint64        // RegisterPluginService of the raw protocol
 	adaptation    bool            // the runtime's side of NRI is there
 	writeBarriers map[uint64]bool // calls that keep every register
 	runtime       map[uint64]bool // of package runtime: they keep no object
 	mapReads      map[uint64]bool // return a pointer to the element of a map
-	growSlice     uint64
+	growSlices    map[uint64]bool // for append
+	moveSlices    map[uint64]bool // from the stack to the heap, since Go 1.26
 	makeSlice     uint64
 	panics        map[uint64]bool // never return
 	duffCopy      [2]uint64       // start and end of a copy that is entered in the middle

@@ -36,7 +36,12 @@ type references struct {
 	edges []edge
 }
 
-type edge struct{ from, to uint32 }
+// edge is a call of a function, or the use of its address. It is apart if a new
+// goroutine is started with it, so that it does not run before its user goes on.
+type edge struct {
+	from, to uint32
+	apart    bool
+}
 
 // scan visits every function that is not NRI's or the standard library's. It
 // reads the code in pieces, of which nothing is kept. Meanwhile the other tasks
@@ -103,7 +108,7 @@ func (p *program) scanPiece(pc piece, buf *[]byte, s scanner) {
 		if !ok || f.entry < pc.addr || f.end-pc.addr > pc.size {
 			continue // the table is out of order
 		}
-		s.fn, s.typed, s.code = i, false, code[f.entry-pc.addr:f.end-pc.addr]
+		s.fn, s.typed, s.used, s.code = i, false, 0, code[f.entry-pc.addr:f.end-pc.addr]
 		p.scanCode(s.code, f.entry, &p.notForeign, &s)
 		if s.typed {
 			s.r.typed = append(s.r.typed, i)
@@ -152,6 +157,8 @@ type scanner struct {
 	fn    int
 	code  []byte // of the function
 	typed bool
+	// used is how many edges there were after the last use of an address.
+	used int
 }
 
 // call notes a call or jump to address a.
@@ -168,23 +175,24 @@ func (s *scanner) address(off, a uint64) {
 		s.typed = true
 		return
 	}
-	if to := s.p.entryAt(a); to >= 0 {
-		s.function(off, a, to)
-		return
+	to := s.p.entryAt(a)
+	if to < 0 && a%8 == 0 { // as words are, and most strings are not
+		a = s.p.im.word(a)
+		to = s.p.entryAt(a)
 	}
-	if a%8 == 0 { // as words are, and most strings are not
-		w := s.p.im.word(a)
-		if to := s.p.entryAt(w); to >= 0 {
-			s.function(off, w, to)
-		}
+	if to >= 0 && s.function(off, a, to) {
+		s.used = len(s.r.edges)
 	}
 }
 
-func (s *scanner) function(off, a uint64, to int) {
+// function notes the use of function to, whose entry is a, and tells whether it
+// added an edge.
+func (s *scanner) function(off, a uint64, to int) bool {
 	switch s.p.classes[to] {
 	case pluginOwn:
 		if to != s.fn {
-			s.r.edges = append(s.r.edges, edge{uint32(s.fn), uint32(to)})
+			s.r.edges = append(s.r.edges, edge{from: uint32(s.fn), to: uint32(to)})
+			return true
 		}
 	case nriAPI, nriOther:
 		if symbol, ok := s.p.targets[a]; ok && s.whole(off) {
@@ -196,7 +204,14 @@ func (s *scanner) function(off, a uint64, to int) {
 		if slices.Contains(s.p.known.register, a) {
 			s.r.registrars = appendNew(s.r.registrars, s.fn)
 		}
+	case foreign:
+		// The function that a goroutine starts with is the last whose address
+		// was used.
+		if s.p.known.newProcs[a] && s.used > 0 {
+			s.r.edges[s.used-1].apart = true
+		}
 	}
+	return false
 }
 
 func appendNew(list []int, n int) []int {

@@ -125,43 +125,15 @@ func (p *program) fromHandlers(handlers []*function, in map[string]bool) []capab
 				if u.apart {
 					continue
 				}
-				ev := u.Evidence
-				ev.Kind, ev.Symbol, ev.Detail = string(symbols.Call), "stub.Stub.UpdateContainers", "reached from "+h.name
-				reqs = append(reqs, capability.Requirement{
-					Capability: capability.UpdateUnsolicitedFromHandler, Source: capability.FromSource, Evidence: []capability.Evidence{ev},
-				})
+				reqs = append(reqs, symbols.UnsolicitedRequirement(h.name, capability.FromSource, u.Evidence))
 			}
 		}
-		id, result := updatesOf(h.obj.Name())
-		if result < 0 || !makes || !returns(h, result) {
-			continue
-		}
-		ev := p.evidence(h, h.obj.Pos())
 		known, _ := symbols.LookupHandler(h.obj.Name())
-		ev.Kind, ev.Symbol, ev.Detail = "handler", "stub."+known.Interface, "returns updates"
-		r := capability.Requirement{Capability: id, Source: capability.FromSource, Evidence: []capability.Evidence{ev}}
-		if id == capability.UpdateOtherContainersOnUpdate {
-			r.Unproven, r.Note = true, "returns updates, but whether of another container than the one being updated is not known"
+		if result := symbols.UpdatesResult(known.Name); result >= 0 && makes && returns(h, result) {
+			reqs = append(reqs, symbols.UpdatesRequirement(known, capability.FromSource, p.evidence(h, h.obj.Pos())))
 		}
-		reqs = append(reqs, r)
 	}
 	return reqs
-}
-
-// updatesOf returns what is shown by a handler that returns updates, and which
-// of its results they are; -1 for a handler without.
-func updatesOf(handler string) (capability.ID, int) {
-	switch handler {
-	case "Synchronize":
-		return capability.UpdateOnSynchronize, 0
-	case "CreateContainer":
-		return capability.UpdateOtherContainersOnCreate, 1
-	case "StopContainer":
-		return capability.UpdateOtherContainersOnStop, 0
-	case "UpdateContainer":
-		return capability.UpdateOtherContainersOnUpdate, 0
-	}
-	return 0, -1
 }
 
 // returns tells whether a function can return something else than nil, in the

@@ -2,6 +2,8 @@ package symbols
 
 import (
 	"slices"
+	"strings"
+	"sync"
 
 	"github.com/nri-compat/nri-compat/capability"
 )
@@ -51,7 +53,9 @@ const (
 )
 
 // Handlers returns all handlers, sorted by name.
-func Handlers() []Handler {
+func Handlers() []Handler { return slices.Clone(handlers()) }
+
+var handlers = sync.OnceValue(func() []Handler {
 	pod := []string{"*PodSandbox"}
 	container := []string{"*PodSandbox", "*Container"}
 	failure := []string{"error"}
@@ -109,16 +113,16 @@ func Handlers() []Handler {
 			[]string{"*ValidateContainerAdjustmentRequest"}, failure,
 			capability.EventValidateContainerAdjustment, capability.SubscribeValidateContainerAdjustment),
 	}
-}
+})
 
 // LookupHandler returns the handler with the given method name.
 func LookupHandler(name string) (Handler, bool) {
-	for _, h := range Handlers() {
-		if h.Name == name {
-			return h, true
-		}
+	all := handlers()
+	i, ok := slices.BinarySearchFunc(all, name, func(h Handler, name string) int { return strings.Compare(h.Name, name) })
+	if !ok {
+		return Handler{}, false
 	}
-	return Handler{}, false
+	return all[i], true
 }
 
 func ctx(in ...string) []string { return append([]string{"context.Context"}, in...) }
