@@ -16,6 +16,8 @@
 //   - calls: direct calls of API functions, and the trees of inlined ones;
 //   - fields: which fields of API messages the plugin's code reads and writes,
 //     by following types through registers and stack slots (see flow.go);
+//   - updates: lists of them that handlers return, and calls that handlers make
+//     before they return (see updates.go);
 //   - the protocol: the descriptor of NRI's protocol in the program's data.
 //
 // That an API function is part of the program proves nothing (the linker often
@@ -28,5 +30,6 @@
 // What could not be looked at leaves a gap, so that an empty list of
 // requirements without a gap means that there are none. No content of a file
 // makes it panic or use memory out of proportion: it holds the loaded segments
-// and a few MiB.
+// without the code, and a few MiB. Code is read in pieces, by as many goroutines
+// as there are processors; what they find does not depend on their order.
 package binary

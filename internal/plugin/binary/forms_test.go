@@ -2,13 +2,17 @@ package binary
 
 import (
 	"bytes"
+	"context"
+	"debug/elf"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -166,5 +170,85 @@ func copyTree(t *testing.T, from, to string, change func([]byte) []byte) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A program that the system's linker has put together is read as one that Go's
+// own has.
+func TestExternalLinking(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the standard library with cgo")
+	}
+	cc, err := exec.Command("go", "env", "CC").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler, _, _ := strings.Cut(strings.TrimSpace(string(cc)), " ")
+	if _, err := exec.LookPath(compiler); err != nil {
+		t.Skipf("external linking needs a C compiler: %v", err)
+	}
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		t.Skip("the C compiler here makes programs for another target")
+	}
+	for name, flags := range map[string][]string{
+		"plain":        {"-ldflags=-linkmode=external"},
+		"pie-stripped": {"-buildmode=pie", "-ldflags=-linkmode=external -s -w"},
+	} {
+		for _, plugin := range []string{"limits", "updates"} {
+			t.Run(name+"/"+plugin, func(t *testing.T) {
+				out := filepath.Join(t.TempDir(), "plugin")
+				cmd := exec.Command("go", append(append([]string{"build", "-o", out}, flags...), ".")...)
+				cmd.Dir = filepath.Join(pluginsDir, plugin)
+				cmd.Env = append(os.Environ(), "CGO_ENABLED=1", "GOWORK=off", "GOFLAGS=")
+				if msg, err := cmd.CombinedOutput(); err != nil {
+					t.Fatalf("%v\n%s", err, msg)
+				}
+				p, err := inspectFile(t, out)
+				if err != nil {
+					t.Fatal(err)
+				}
+				readExpectation(t, plugin).compare(t, p)
+				if !p.Identity.CGO {
+					t.Errorf("built without cgo: %+v", p.Identity)
+				}
+			})
+		}
+	}
+}
+
+// brokenReader cannot read a part of a file.
+type brokenReader struct {
+	io.ReaderAt
+	from, to int64
+}
+
+func (f brokenReader) ReadAt(b []byte, off int64) (int, error) {
+	if off < f.to && off+int64(len(b)) > f.from {
+		return 0, errors.New("broken disk")
+	}
+	return f.ReaderAt.ReadAt(b, off)
+}
+
+// Code that cannot be read is an error, whichever part of it: no list of
+// requirements is made of the rest.
+func TestUnreadableCode(t *testing.T) {
+	data, err := os.ReadFile(build(t, "limits", variants()[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := elf.NewFile(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := f.Section(".text")
+	// The last of the code is the plugin's, the first the runtime's, which is not
+	// looked at.
+	for _, back := range []int64{1 << 10, 16 << 10, 64 << 10, 256 << 10} {
+		to := int64(text.Offset+text.Size) - back
+		r := brokenReader{bytes.NewReader(data), to - 512, to}
+		p, err := Inspect(context.Background(), r, int64(len(data)), "limits")
+		if err == nil || !strings.Contains(err.Error(), "broken disk") {
+			t.Errorf("%d bytes from the end of the code: %v %+v", back, err, p)
+		}
 	}
 }
