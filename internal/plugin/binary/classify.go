@@ -8,7 +8,7 @@ import (
 )
 
 // packageRun is a run of functions, in the order of their addresses, that belong
-// to one package.
+// to one package and can be read.
 type packageRun struct {
 	path       []byte // as the linker writes it
 	first, end uint32
@@ -35,24 +35,26 @@ const classifyPiece = 4096
 func (p *program) name(first, end int) classification {
 	c := classification{runs: make([]packageRun, 0, 512)}
 	var run packageRun
+	next := func(path []byte, i int) {
+		if run.end > run.first {
+			c.runs = append(c.runs, run)
+		}
+		run = packageRun{first: uint32(i), path: path}
+	}
 	for i := first; i < end; i++ {
 		f, ok := p.funcs.get(i)
-		if !ok {
+		if !ok { // it belongs to nothing, so that nobody looks at it
 			c.damaged++
+			next(nil, i+1)
 			continue
 		}
 		if name := p.funcs.nameAt(p.funcs.nameOffset(f)); !run.has(name) {
-			if run.end > run.first {
-				c.runs = append(c.runs, run)
-			}
 			path, _ := splitName(name)
-			run = packageRun{first: uint32(i), path: path}
+			next(path, i)
 		}
 		run.end = uint32(i) + 1
 	}
-	if run.end > run.first {
-		c.runs = append(c.runs, run)
-	}
+	next(nil, end)
 	return c
 }
 
