@@ -30,6 +30,7 @@ var rules = []rule{
 	{"internal/plugin/...", []string{module + "/inference", module + "/internal/report", module + "/internal/nri", module + "/internal/node", module + "/cmd"}, "a plugin is read without knowing runtimes"},
 	{"internal/config", []string{module + "/cmd", module + "/internal/report", module + "/internal/plugin/...", module + "/internal/nri", module + "/internal/node"}, "a configuration is read without knowing what is done with it"},
 	{"internal/nri", []string{module + "/inference", module + "/internal/report", module + "/internal/plugin/...", module + "/internal/node", module + "/cmd"}, "the wire knows no table"},
+	{"internal/gomod", []string{module + "/inference", module + "/capability", module + "/internal/...", module + "/cmd"}, "go.mod files are edited without knowing plugins or runtimes"},
 	{"internal/node", []string{module + "/inference", module + "/internal/report", module + "/internal/plugin/...", module + "/cmd"}, "the node is read without knowing runtimes"},
 }
 
@@ -47,6 +48,7 @@ var owners = []struct {
 	{"golang.org/x/tools/...", []string{"internal/plugin/..."}},
 	{"golang.org/x/arch/...", []string{"internal/plugin/..."}},
 	{"github.com/google/go-containerregistry/...", []string{"internal/plugin/..."}},
+	{"golang.org/x/mod/modfile", []string{"internal/gomod"}},
 	{"k8s.io/client-go/...", []string{"internal/cluster"}},
 }
 

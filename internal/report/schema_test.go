@@ -21,6 +21,7 @@ func TestSchemasFitTheDocuments(t *testing.T) {
 	for name, document := range map[string]any{
 		"check": &Check{}, "compare": &Compare{}, "inspect": &Inspect{}, "probe": &Probe{}, "infer": &Infer{}, "library": &Library{}, "matrix": &Matrix{}, "diff": &Diff{},
 		"explain": &Explain{}, "explain-mask": &ExplainMask{}, "explain-bug": &ExplainBug{}, "releases": &Releases{}, "version": &Version{},
+		"pin": &Pin{}, "pin-nri": &PinNRI{},
 	} {
 		r := &jsonschema.Reflector{
 			Anonymous: true, ExpandedStruct: true, AllowAdditionalProperties: true,
