@@ -48,7 +48,6 @@ var owners = []struct {
 	{"golang.org/x/tools/...", []string{"internal/plugin/..."}},
 	{"golang.org/x/arch/...", []string{"internal/plugin/..."}},
 	{"github.com/google/go-containerregistry/...", []string{"internal/plugin/..."}},
-	{"golang.org/x/mod/modfile", []string{"internal/gomod"}},
 	{"k8s.io/client-go/...", []string{"internal/cluster"}},
 }
 

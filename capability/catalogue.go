@@ -12,9 +12,11 @@ import (
 //go:embed catalogue.json
 var catalogueJSON []byte
 
-// Entry is what the catalogue says about one capability. The facts were read
-// from every release of the NRI library, v0.2.0 to v0.12.5; what the library
-// merges and generates was also run in each of them.
+// Entry is what the catalogue says about one capability. For those of NRI the
+// facts were read from every release of the NRI library, v0.2.0 to v0.12.5; what
+// the library merges and generates was also run in each of them. For those of
+// the kubelet they were read from the minor releases of Kubernetes; the fields
+// about the NRI library are empty there.
 type Entry struct {
 	ID ID `json:"name"`
 	// Number is the stable number of ID.
@@ -31,8 +33,9 @@ type Entry struct {
 	// nothing is known to help.
 	Instead string `json:"instead,omitempty"`
 	// API lists what a plugin author writes to depend on it, as symbols of the
-	// NRI Go packages, such as "ContainerAdjustment.AddCDIDevice". Empty where
-	// the Go API has no name for it.
+	// NRI Go packages, such as "ContainerAdjustment.AddCDIDevice", or of the
+	// packages below k8s.io/kubelet/pkg/apis. Empty where the Go API has no name
+	// for it.
 	API []string `json:"api,omitempty"`
 	// Proto is the field or call of the protocol, such as
 	// "ContainerAdjustment.CDI_devices"; several are joined by ", ".

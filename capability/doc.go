@@ -1,4 +1,4 @@
-// Package capability is the vocabulary of nri-compat: the things an NRI plugin
+// Package capability is the vocabulary of nri-compat: the things a node plugin
 // can depend on, what a plugin needs of them, what a runtime does about them,
 // and the verdict that follows from joining the two.
 //
@@ -9,6 +9,13 @@
 // later on), INPUT_ (data the plugin is given), EVENT_ (a call that really
 // arrives), SUBSCRIBE_ (a registration with that event bit is accepted), PROTO_
 // (behaviour of the protocol) and the single EXTRA_CONTAINER_STATUS.
+//
+// Those are the capabilities of the NRI family, which are up to the container
+// runtime. What is up to the kubelet, for device plugins and DRA drivers, starts
+// with DEVICE_, PODRES_ (the pod resources API), PODS_ (the pods API) or DRA_.
+// Some of these say what a kubelet puts up with, such as
+// DEVICE_REGISTER_BEFORE_SERVE: a plugin that does not serve when it registers
+// needs a kubelet that allows it. [Kind.Family] tells the families apart.
 //
 // A [State] is what a runtime does about a capability, an [Effect] is what
 // happens to a plugin that uses one that is not there, a [Requirement] is what

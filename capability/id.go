@@ -30,11 +30,36 @@ const (
 	Subscribe Kind = "SUBSCRIBE" // a registration with that event bit is accepted
 	Proto     Kind = "PROTO"     // behaviour of the protocol
 	Extra     Kind = "EXTRA"     // EXTRA_CONTAINER_STATUS, named so by the draft
+	Device    Kind = "DEVICE"    // what the kubelet does for a device plugin
+	PodRes    Kind = "PODRES"    // the kubelet's pod resources API
+	Pods      Kind = "PODS"      // the kubelet's pods API
+	DRA       Kind = "DRA"       // what the kubelet does for a DRA driver
 )
 
 // Kinds returns all kinds in display order.
 func Kinds() []Kind {
-	return []Kind{Adjust, Update, Input, Extra, Event, Subscribe, Proto}
+	return []Kind{Adjust, Update, Input, Extra, Event, Subscribe, Proto, Device, PodRes, Pods, DRA}
+}
+
+// Family tells who decides about a capability.
+type Family string
+
+// The families.
+const (
+	NRI     Family = "nri"     // the container runtime: containerd, CRI-O
+	Kubelet Family = "kubelet" // the kubelet
+)
+
+// Family returns the family of the capabilities of a kind, empty for a kind
+// that does not exist.
+func (k Kind) Family() Family {
+	switch k {
+	case Adjust, Update, Input, Extra, Event, Subscribe, Proto:
+		return NRI
+	case Device, PodRes, Pods, DRA:
+		return Kubelet
+	}
+	return ""
 }
 
 type namedID struct {
@@ -47,6 +72,17 @@ func All() []ID {
 	ids := make([]ID, len(names))
 	for i, n := range names {
 		ids[i] = n.id
+	}
+	return ids
+}
+
+// OfFamily returns the known capabilities of a family, sorted by name.
+func OfFamily(f Family) []ID {
+	var ids []ID
+	for _, n := range names {
+		if prefix, _, _ := strings.Cut(n.name, "_"); Kind(prefix).Family() == f {
+			ids = append(ids, n.id)
+		}
 	}
 	return ids
 }

@@ -55,6 +55,35 @@ const (
 	AdjustMountsRemoval                     ID = 292 // remove an original mount ("-destination" marker, no replacement)
 	AdjustOCIHooks                          ID = 293 // add OCI hooks (all six kinds)
 	AdjustPosixRlimits                      ID = 0   // add POSIX rlimits
+	DeviceCDIDevices                        ID = 417 // CDI devices of an allocation reach the container runtime
+	DeviceCDIViaAnnotations                 ID = 418 // CDI devices of an allocation reach the container runtime as cdi.k8s.io annotations too
+	DeviceCheckpointNUMA                    ID = 419 // kubelet_internal_checkpoint keeps device ids by NUMA node
+	DeviceContainerAnnotations              ID = 420 // annotations of an allocation reach the container runtime
+	DeviceDRAExtendedResource               ID = 421 // an extended resource backed by DRA is left to the DRA driver
+	DeviceGetOptions                        ID = 422 // options come from GetDevicePluginOptions
+	DeviceGRPCAuthorityLocalhost            ID = 423 // the kubelet calls the plugin with the authority "localhost"
+	DeviceHealthInPodStatus                 ID = 424 // the health of a device shows in the status of the pod
+	DeviceMultiInstance                     ID = 425 // several plugins may serve one resource at the same time
+	DevicePluginwatcherRegistration         ID = 426 // registration by a socket in the kubelet's plugins_registry directory
+	DevicePluginV1beta1                     ID = 427 // device plugin API v1beta1: register, ListAndWatch, Allocate with environment, mounts and device nodes
+	DevicePreferredAllocation               ID = 428 // GetPreferredAllocation is called before devices are chosen
+	DevicePrestartContainer                 ID = 429 // PreStartContainer is called before each start of a container
+	DeviceRegisterBeforeServe               ID = 430 // a plugin may register before it serves
+	DeviceRegisterOptions                   ID = 431 // options in RegisterRequest count
+	DeviceRegistrationHealthz               ID = 432 // the kubelet's health check covers the registration of device plugins
+	DeviceSidecarContainers                 ID = 433 // devices of restartable init containers are kept for them
+	DeviceTopology                          ID = 434 // NUMA nodes of a device count as topology hints
+	DeviceWindows                           ID = 435 // device plugins on Windows nodes
+	DeviceWithoutGetOptions                 ID = 436 // a plugin may do without GetDevicePluginOptions
+	DRAHealthV1                             ID = 437 // health of devices of a DRA driver, v1
+	DRAHealthV1alpha1                       ID = 438 // health of devices of a DRA driver, v1alpha1
+	DRAUnknownServices                      ID = 439 // a driver that names no DRA service the kubelet knows is accepted
+	DRAV1                                   ID = 440 // DRA node API v1
+	DRAV1alpha1                             ID = 441 // DRA node API v1alpha1
+	DRAV1alpha2                             ID = 442 // DRA node API v1alpha2, one claim a call
+	DRAV1alpha3Classic                      ID = 443 // DRA node API v1alpha3 with classic parameters
+	DRAV1alpha3Structured                   ID = 444 // DRA node API v1alpha3 with structured parameters
+	DRAV1beta1                              ID = 445 // DRA node API v1beta1
 	EventCreateContainer                    ID = 294 // CreateContainer is called
 	EventPostCreateContainer                ID = 295 // PostCreateContainer is called
 	EventPostStartContainer                 ID = 296 // PostStartContainer is called
@@ -147,6 +176,15 @@ const (
 	InputUpdateLinuxResources               ID = 369 // requested resources in UpdateContainer
 	InputUpdateLinuxUnified                 ID = 370 // unified map in the resources of an UpdateContainer request
 	InputValidationOwners                   ID = 371 // owning plugins and plugin list for validators
+	PodresDynamicResources                  ID = 446 // DRA claims in the pod resources API
+	PodresGet                               ID = 447 // pod resources API v1: Get
+	PodresGetAllocatable                    ID = 448 // pod resources API v1: GetAllocatableResources
+	PodresMemory                            ID = 449 // memory and hugepages by NUMA node in the pod resources API
+	PodresPodLevel                          ID = 450 // CPU ids and memory of a whole pod in the pod resources API
+	PodresUnlimitedRate                     ID = 451 // calls of the pod resources API are not limited
+	PodresV1alpha1List                      ID = 452 // pod resources API v1alpha1: List
+	PodresV1List                            ID = 453 // pod resources API v1: List, with CPU ids and topology of devices
+	PodsAPIV1alpha1                         ID = 454 // pods API of the kubelet: List, Get and Watch
 	ProtoCapabilityAdvertisement            ID = 372 // runtime capability mask in Configure (draft containerd/nri#265)
 	ProtoConfigureTimeouts                  ID = 373 // registration/request timeouts told to the plugin
 	ProtoDedicatedEventRpcs                 ID = 374 // dedicated RPCs for pod/container events
@@ -247,6 +285,35 @@ var names = [...]namedID{
 	{292, "ADJUST_MOUNTS_REMOVAL"},
 	{293, "ADJUST_OCI_HOOKS"},
 	{0, "ADJUST_POSIX_RLIMITS"},
+	{417, "DEVICE_CDI_DEVICES"},
+	{418, "DEVICE_CDI_VIA_ANNOTATIONS"},
+	{419, "DEVICE_CHECKPOINT_NUMA"},
+	{420, "DEVICE_CONTAINER_ANNOTATIONS"},
+	{421, "DEVICE_DRA_EXTENDED_RESOURCE"},
+	{422, "DEVICE_GET_OPTIONS"},
+	{423, "DEVICE_GRPC_AUTHORITY_LOCALHOST"},
+	{424, "DEVICE_HEALTH_IN_POD_STATUS"},
+	{425, "DEVICE_MULTI_INSTANCE"},
+	{426, "DEVICE_PLUGINWATCHER_REGISTRATION"},
+	{427, "DEVICE_PLUGIN_V1BETA1"},
+	{428, "DEVICE_PREFERRED_ALLOCATION"},
+	{429, "DEVICE_PRESTART_CONTAINER"},
+	{430, "DEVICE_REGISTER_BEFORE_SERVE"},
+	{431, "DEVICE_REGISTER_OPTIONS"},
+	{432, "DEVICE_REGISTRATION_HEALTHZ"},
+	{433, "DEVICE_SIDECAR_CONTAINERS"},
+	{434, "DEVICE_TOPOLOGY"},
+	{435, "DEVICE_WINDOWS"},
+	{436, "DEVICE_WITHOUT_GET_OPTIONS"},
+	{437, "DRA_HEALTH_V1"},
+	{438, "DRA_HEALTH_V1ALPHA1"},
+	{439, "DRA_UNKNOWN_SERVICES"},
+	{440, "DRA_V1"},
+	{441, "DRA_V1ALPHA1"},
+	{442, "DRA_V1ALPHA2"},
+	{443, "DRA_V1ALPHA3_CLASSIC"},
+	{444, "DRA_V1ALPHA3_STRUCTURED"},
+	{445, "DRA_V1BETA1"},
 	{294, "EVENT_CREATE_CONTAINER"},
 	{295, "EVENT_POST_CREATE_CONTAINER"},
 	{296, "EVENT_POST_START_CONTAINER"},
@@ -339,6 +406,15 @@ var names = [...]namedID{
 	{369, "INPUT_UPDATE_LINUX_RESOURCES"},
 	{370, "INPUT_UPDATE_LINUX_UNIFIED"},
 	{371, "INPUT_VALIDATION_OWNERS"},
+	{446, "PODRES_DYNAMIC_RESOURCES"},
+	{447, "PODRES_GET"},
+	{448, "PODRES_GET_ALLOCATABLE"},
+	{449, "PODRES_MEMORY"},
+	{450, "PODRES_POD_LEVEL"},
+	{451, "PODRES_UNLIMITED_RATE"},
+	{452, "PODRES_V1ALPHA1_LIST"},
+	{453, "PODRES_V1_LIST"},
+	{454, "PODS_API_V1ALPHA1"},
 	{372, "PROTO_CAPABILITY_ADVERTISEMENT"},
 	{373, "PROTO_CONFIGURE_TIMEOUTS"},
 	{374, "PROTO_DEDICATED_EVENT_RPCS"},
@@ -388,16 +464,19 @@ var names = [...]namedID{
 
 // numbers holds the indexes into names in the order of the numbers.
 var numbers = [...]uint16{
-	50, 136, 34, 33, 111, 86, 2, 67, 117, 29, 43, 116, 19, 99, 7, 40,
-	115, 31, 110, 36, 114, 44, 118, 66, 138, 24, 104, 0, 1, 3, 4, 5,
+	50, 165, 34, 33, 140, 115, 2, 96, 146, 29, 43, 145, 19, 128, 7, 40,
+	144, 31, 139, 36, 143, 44, 147, 95, 167, 24, 133, 0, 1, 3, 4, 5,
 	6, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 20, 21, 22, 23,
 	25, 26, 27, 28, 30, 32, 35, 37, 38, 39, 41, 42, 45, 46, 47, 48,
-	49, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64, 65,
-	68, 69, 70, 71, 72, 73, 74, 75, 76, 77, 78, 79, 80, 81, 82, 83,
-	84, 85, 87, 88, 89, 90, 91, 92, 93, 94, 95, 96, 97, 98, 100, 101,
-	102, 103, 105, 106, 107, 108, 109, 112, 113, 119, 120, 121, 122, 123, 124, 125,
-	126, 127, 128, 129, 130, 131, 132, 133, 134, 135, 137, 139, 140, 141, 142, 143,
-	144, 145, 146, 147, 148, 149, 150, 151, 152, 153, 154, 155, 156, 157, 158, 159,
-	160, 161, 162, 163, 164, 165, 166, 167, 168, 169, 170, 171, 172, 173, 174, 175,
-	176, 177, 178, 179, 180, 181, 182, 183, 184, 185, 186, 187,
+	49, 80, 81, 82, 83, 84, 85, 86, 87, 88, 89, 90, 91, 92, 93, 94,
+	97, 98, 99, 100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112,
+	113, 114, 116, 117, 118, 119, 120, 121, 122, 123, 124, 125, 126, 127, 129, 130,
+	131, 132, 134, 135, 136, 137, 138, 141, 142, 148, 149, 150, 151, 152, 153, 154,
+	155, 156, 157, 158, 159, 160, 161, 162, 163, 164, 166, 168, 169, 170, 171, 181,
+	182, 183, 184, 185, 186, 187, 188, 189, 190, 191, 192, 193, 194, 195, 196, 197,
+	198, 199, 200, 201, 202, 203, 204, 205, 206, 207, 208, 209, 210, 211, 212, 213,
+	214, 215, 216, 217, 218, 219, 220, 221, 222, 223, 224, 225, 51, 52, 53, 54,
+	55, 56, 57, 58, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70,
+	71, 72, 73, 74, 75, 76, 77, 78, 79, 172, 173, 174, 175, 176, 177, 178,
+	179, 180,
 }

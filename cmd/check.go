@@ -25,6 +25,7 @@ type checkOptions struct {
 	socket   string
 	requires []string
 	wants    []string
+	together bool
 	failOn   enum
 	baseline string
 }
@@ -52,6 +53,12 @@ A check by release takes NRI itself to be switched on, and says where it is
 off by default; --assume nri.enabled=default makes the default count.
 --runtime node is the runtime of this node.
 
+For device plugins and DRA drivers the runtime is the kubelet: kubelet@1.30.4,
+'kubelet@>=1.27', "$(kubelet --version)". What depends on a feature gate follows
+its default, --assume featureGates.DevicePluginCDIDevices=true, or the
+KubeletConfiguration of --runtime-config. With --together a kubelet and a
+container runtime are checked as one node: CDI devices need both.
+
 Without arguments it checks the plugins that .nri-compat.yaml names, and if it
 names none all plugins of this node, connected and installed, against the node's
 runtime. The file also stands in for --runtime, --assume and --fail-on, and has
@@ -71,6 +78,7 @@ something required could not be decided.`,
 	f.StringVar(&o.baseline, "baseline", "", "`FILE` with an earlier check in JSON: only what is new counts")
 	f.StringSliceVar(&o.requires, "requires", nil, "`CAPABILITIES` that are required, separated by commas, repeatable")
 	f.StringSliceVar(&o.wants, "wants", nil, "`CAPABILITIES` that have a fallback; they never decide the exit status")
+	f.BoolVar(&o.together, "together", false, "the two runtimes run together: a kubelet and a container runtime")
 	f.Var(&o.failOn, "fail-on", "what makes the exit status 3 or 4: unknown, missing, known-bug or never")
 	o.targetOptions.addFlags(c)
 	o.pluginOptions.addFlags(c)
@@ -173,6 +181,7 @@ type checkRun struct {
 	excuses *excuses
 	doc     *report.Check
 	gate    *gate
+	pair    *inference.Pair // of --together
 }
 
 // nodeOptions say how to look at this node.
@@ -183,9 +192,16 @@ func (o *checkOptions) nodeOptions() nodeOptions {
 // named checks the plugins and capabilities that were named against the
 // runtimes that were named.
 func (r *checkRun) named(ctx context.Context, refs []string, need capability.Needs) error {
-	supports, err := r.supports(ctx, len(refs) > 0)
+	supports, err := r.supports(ctx, len(refs) > 0 && !r.together)
 	if err != nil {
 		return err
+	}
+	if r.together {
+		pair, err := inference.NewPair(supports)
+		if err != nil {
+			return usage(fmt.Errorf("--together: %w", err))
+		}
+		r.pair = &pair
 	}
 	if len(need.Requirements) > 0 {
 		given := report.CheckPlugin{Name: "requirements", Required: countRequired(need), Place: configPlace(r.excuses.file, "")}
@@ -263,9 +279,18 @@ func checkedPlugin(p *plugin.Plugin, name string) report.CheckPlugin {
 // add evaluates one plugin against runtimes, and adds the results to the
 // document and the gate.
 func (r *checkRun) add(plugin report.CheckPlugin, need capability.Needs, supports []inference.Support) {
-	groups := inference.Worst(r.table.EvaluateEach(r.excuses.needs(plugin, need), supports))
-	names := runtimeNames(supports)
-	r.excuses.note(r.doc, plugin, r.doc.Add(plugin, groups, r.table.Advise(need, names, r.values), names))
+	var groups []inference.Group
+	var advice inference.Advice
+	names := runtimeNames(need, supports)
+	if r.pair != nil {
+		groups = []inference.Group{inference.EvaluateTogether(r.excuses.together(plugin, need, *r.pair), *r.pair)}
+		// Where each of the two would do by itself is no advice: it takes both.
+		names = nil
+	} else {
+		groups = inference.Worst(r.table.EvaluateEach(r.excuses.needs(plugin, need), supports))
+		advice = r.table.Advise(need, names, r.values)
+	}
+	r.excuses.note(r.doc, plugin, r.doc.Add(plugin, groups, advice, names))
 	for _, group := range groups {
 		outcome := group.Last().Report
 		r.gate.add(outcome.Verdict, slices.ContainsFunc(outcome.Items, func(i capability.Item) bool {
@@ -274,10 +299,11 @@ func (r *checkRun) add(plugin report.CheckPlugin, need capability.Needs, support
 	}
 }
 
-// runtimeNames lists the runtimes that were asked about, each once.
-func runtimeNames(supports []inference.Support) []string {
+// runtimeNames lists the runtimes that were asked about and that decide about
+// something of what is needed, each once.
+func runtimeNames(need capability.Needs, supports []inference.Support) []string {
 	var names []string
-	for _, name := range inference.Runtimes() {
+	for _, name := range inference.RuntimesForNeeds(need) {
 		if slices.ContainsFunc(supports, func(s inference.Support) bool { return s.Runtime.Name == name }) {
 			names = append(names, name)
 		}

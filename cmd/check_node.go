@@ -15,7 +15,7 @@ import (
 // NRI socket nobody may think that it needs nothing. Nothing to check at all is
 // inconclusive: it may be an empty variable in a script.
 func (r *checkRun) node(ctx context.Context) error {
-	if r.requires != nil || r.wants != nil || r.runtimes != nil {
+	if r.requires != nil || r.wants != nil || r.runtimes != nil || r.together {
 		return usagef("nothing to check: name a plugin, or capabilities with --requires")
 	}
 	facts, err := r.look(ctx, r.table, r.nodeOptions(), r.values)

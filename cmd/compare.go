@@ -6,8 +6,10 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
+	"github.com/nri-compat/nri-compat/capability"
 	"github.com/nri-compat/nri-compat/inference"
 	"github.com/nri-compat/nri-compat/internal/report"
 	"github.com/spf13/cobra"
@@ -65,15 +67,6 @@ func (o *compareOptions) run(cmd *cobra.Command, args []string) error {
 	if err := o.apply(file, t, true); err != nil {
 		return err
 	}
-	if len(o.runtimes) == 0 {
-		for _, name := range inference.Runtimes() {
-			o.runtimes = append(o.runtimes, name+"@all")
-		}
-	}
-	runtimes, err := o.selected(t, false)
-	if err != nil {
-		return err
-	}
 	values, err := o.values(t)
 	if err != nil {
 		return err
@@ -85,6 +78,16 @@ func (o *compareOptions) run(cmd *cobra.Command, args []string) error {
 		if sides[i], err = o.side(ctx, arg); err != nil {
 			return err
 		}
+	}
+	if len(o.runtimes) == 0 {
+		needs := capability.Needs{Requirements: slices.Concat(sides[0].Needs.Requirements, sides[1].Needs.Requirements)}
+		for _, name := range inference.RuntimesForNeeds(needs) {
+			o.runtimes = append(o.runtimes, name+"@all")
+		}
+	}
+	runtimes, err := o.selected(t, false)
+	if err != nil {
+		return err
 	}
 	d := report.NewCompare(o.head("compare", t), sides[0], sides[1], [2]string{args[0], args[1]}, t.LookupAll(runtimes, values))
 	if err := o.write(d); err != nil {

@@ -63,6 +63,9 @@ func (o *diffOptions) run(from, to string) error {
 		return err
 	}
 	sides := t.LookupAll(runtimes, values)
+	if inference.FamilyOf(sides[0].Runtime.Name) != inference.FamilyOf(sides[1].Runtime.Name) {
+		return usagef("a kubelet and a container runtime have nothing in common to compare: %s, %s", from, to)
+	}
 	d := report.NewDiff(o.head("diff", t), sides[0], sides[1])
 	if err := o.write(d); err != nil {
 		return err

@@ -51,6 +51,13 @@ func newExcuses(t *inference.Table, file *config.File, baseline string, now time
 
 // needs returns the needs of a plugin as they count on each runtime.
 func (e *excuses) needs(p report.CheckPlugin, need capability.Needs) func(inference.Support) capability.Needs {
+	need = e.begin(p, need)
+	return func(s inference.Support) capability.Needs { return e.excused(p, need, s, s) }
+}
+
+// begin notes that a plugin is checked, and returns its needs without the gaps
+// that the baseline had.
+func (e *excuses) begin(p report.CheckPlugin, need capability.Needs) capability.Needs {
 	for i, w := range e.file.Waivers {
 		e.about[i] = e.about[i] || w.Names(p.Name, p.Ref)
 	}
@@ -63,20 +70,30 @@ func (e *excuses) needs(p report.CheckPlugin, need capability.Needs) func(infere
 		}
 		need.Gaps = gaps
 	}
-	return func(s inference.Support) capability.Needs {
-		return need.Excuse(s, func(r capability.Requirement, status capability.Status) (string, bool) {
-			w := e.find(p, s.Runtime, r.Capability, status)
-			if w == nil {
-				return "", false
-			}
-			release := ""
-			if !s.Runtime.Version.IsZero() {
-				release = s.Runtime.Version.String()
-			}
-			e.given[excuseKey{p.Name, s.Runtime.Name, release, r.Capability.String()}] = w
-			return w.Reason, true
-		})
-	}
+	return need
+}
+
+// together returns the needs of a plugin as they count on a kubelet and a
+// container runtime that run together. Waivers are those of the kubelet.
+func (e *excuses) together(p report.CheckPlugin, need capability.Needs, pair inference.Pair) capability.Needs {
+	return e.excused(p, e.begin(p, need), pair.Kubelet, pair)
+}
+
+// excused returns the needs without what is excused on a runtime, whose answers
+// are those of have.
+func (e *excuses) excused(p report.CheckPlugin, need capability.Needs, s inference.Support, have capability.Provider) capability.Needs {
+	return need.Excuse(have, func(r capability.Requirement, status capability.Status) (string, bool) {
+		w := e.find(p, s.Runtime, r.Capability, status)
+		if w == nil {
+			return "", false
+		}
+		release := ""
+		if !s.Runtime.Version.IsZero() {
+			release = s.Runtime.Version.String()
+		}
+		e.given[excuseKey{p.Name, s.Runtime.Name, release, r.Capability.String()}] = w
+		return w.Reason, true
+	})
 }
 
 // find returns why an outcome does not count, nil if it does.

@@ -76,7 +76,7 @@ func (o *inspectOptions) run(cmd *cobra.Command, args []string) error {
 	for i := range answers {
 		for j := range answers[i].Plugins {
 			p := &answers[i].Plugins[j]
-			doc.Add(inspectPlugin(p, names[p]), p.Requirements, t.Advise(p.Needs(), inference.Runtimes(), nil))
+			doc.Add(inspectPlugin(p, names[p]), p.Requirements, t.Advise(p.Needs(), inference.RuntimesForNeeds(p.Needs()), nil))
 		}
 	}
 	if err := o.write(doc); err != nil {

@@ -32,6 +32,9 @@ oldest first.
 
 ` + referenceHelp + `
 
+Without --runtime and --capabilities it is about NRI; 'kubelet@all' or
+'DEVICE_*' ask about the kubelet.
+
 By line, a cell tells since which release of the line a capability works:
 "yes" and "no" for the whole line, "1.7.26+" from that release on,
 "2.2.1–2.2.9 crashes", "with cri.enable_cdi" if a setting is needed.`,
@@ -60,16 +63,16 @@ func (o *matrixOptions) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	ids, err := matchCapabilities(o.capabilities)
-	if err != nil {
-		return err
-	}
 	t, err := o.loadTable()
 	if err != nil {
 		return err
 	}
+	ids, err := o.matched(t)
+	if err != nil {
+		return err
+	}
 	if len(o.runtimes) == 0 && o.by.value == "release" {
-		for _, name := range inference.Runtimes() {
+		for _, name := range inference.RuntimesFor(ids...) {
 			o.runtimes = append(o.runtimes, name+"@all")
 		}
 	}
@@ -136,14 +139,26 @@ func (o *matrixOptions) plugins(cmd *cobra.Command, t *inference.Table, head rep
 	return nil
 }
 
-// matchCapabilities returns the capabilities that any of the patterns matches,
-// all for no pattern, sorted by name.
-func matchCapabilities(patterns []string) ([]capability.ID, error) {
-	if patterns == nil {
-		return capability.All(), nil
+// matched returns the capabilities that any of the patterns matches, sorted by
+// name; without a pattern those that the runtimes asked for decide about, or
+// those of NRI.
+func (o *matrixOptions) matched(t *inference.Table) ([]capability.ID, error) {
+	if o.capabilities == nil {
+		runtimes, err := o.selected(t, true)
+		if err != nil {
+			return nil, err
+		}
+		return slices.DeleteFunc(capability.All(), func(id capability.ID) bool {
+			if len(runtimes) == 0 {
+				return id.Kind().Family() != capability.NRI
+			}
+			return !slices.ContainsFunc(runtimes, func(r inference.Runtime) bool {
+				return inference.FamilyOf(r.Name) == id.Kind().Family()
+			})
+		}), nil
 	}
 	var ids []capability.ID
-	for _, p := range patterns {
+	for _, p := range o.capabilities {
 		found, err := capability.Match(p)
 		if err != nil {
 			return nil, usage(err)

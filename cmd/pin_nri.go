@@ -7,8 +7,6 @@ import (
 	"github.com/nri-compat/nri-compat/internal/report"
 )
 
-const nriModule = "github.com/containerd/nri"
-
 // advise answers --nri-for.
 func (o *pinOptions) advise(args []string) error {
 	if err := o.acceptOutputs(&report.PinNRI{}); err != nil {

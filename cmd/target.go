@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/nri-compat/nri-compat/capability"
@@ -24,7 +25,7 @@ func (o *targetOptions) addFlags(c *cobra.Command) {
 
 func (o *targetOptions) addAssume(c *cobra.Command) {
 	c.Flags().StringArrayVar(&o.assume, "assume", nil, "`SETTING=VALUE` of the runtime's configuration, repeatable")
-	c.Flags().StringVar(&o.config, "runtime-config", "", "`FILE` with the runtime's configuration, config.toml or crio.conf")
+	c.Flags().StringVar(&o.config, "runtime-config", "", "`FILE` with the runtime's configuration: config.toml, crio.conf or a KubeletConfiguration")
 	complete(c, "assume", func() []string { return inference.Builtin().SettingNames() })
 }
 
@@ -51,30 +52,51 @@ func selectAll(t *inference.Table, exprs []string) ([]inference.Runtime, error) 
 
 // withConfig adds to the values what the configuration file of a runtime says;
 // what was assumed has precedence. With a file the default of NRI's own switch
-// counts too.
+// counts too, and that of the kubelet's topology manager.
 func (o *targetOptions) withConfig(t *inference.Table, assumed inference.Values, runtimes []inference.Runtime) (inference.Values, error) {
-	file := o.config
-	if file == "" || len(runtimes) == 0 {
+	if o.config == "" || len(runtimes) == 0 {
 		return assumed, nil
 	}
-	c, err := node.ReadConfig(file, node.ConfigOptions{Runtime: runtimes[0].Name, Major: int(runtimes[0].Version.Major)})
+	isKubelet := func(r inference.Runtime) bool { return r.Name == inference.Kubelet }
+	others := slices.DeleteFunc(slices.Clone(runtimes), isKubelet)
+	opts := node.ConfigOptions{Runtime: inference.Kubelet}
+	if len(others) > 0 {
+		opts = node.ConfigOptions{Runtime: others[0].Name, Major: int(others[0].Version.Major)}
+		if len(others) < len(runtimes) {
+			opts.Runtime = "" // the file tells
+		}
+	}
+	c, err := node.ReadConfig(o.config, opts)
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range runtimes {
-		if r.Name != c.Runtime || r.Name == inference.Containerd && r.Version.Major != runtimes[0].Version.Major {
-			return nil, usagef("--runtime-config %s is read as that of %s %d: ask about %s and %s separately",
-				file, c.Runtime, runtimes[0].Version.Major, runtimes[0], r)
-		}
-	}
 	values := configValues(t, &c)
-	if _, said := values[inference.NRIEnabled]; !said {
-		values[inference.NRIEnabled] = inference.Value{Value: "default"}
+	decides := inference.NRIEnabled
+	if c.Runtime == inference.Kubelet {
+		decides = inference.TopologyManagerPolicy
+	} else if err := o.sameConfig(c, others); err != nil {
+		return nil, err
+	}
+	if _, said := values[decides]; !said {
+		values[decides] = inference.Value{Value: "default"}
 	}
 	for name, v := range assumed {
 		values[name] = v
 	}
 	return values, nil
+}
+
+// sameConfig checks that all of the container runtimes can be meant by the
+// file.
+func (o *targetOptions) sameConfig(c node.Config, runtimes []inference.Runtime) error {
+	first := runtimes[0]
+	for _, r := range runtimes {
+		if r.Name != c.Runtime || r.Name == inference.Containerd && r.Version.Major != first.Version.Major {
+			return usagef("--runtime-config %s is read as that of %s %d: ask about %s and %s separately",
+				o.config, c.Runtime, first.Version.Major, first, r)
+		}
+	}
+	return nil
 }
 
 // values reads --assume.

@@ -46,7 +46,8 @@ func (a Advice) Oldest(runtime string, without bool) (Fit, bool) {
 
 // Advise finds the releases of the given runtimes that satisfy everything that
 // is required. A capability that depends on a setting counts as there, with
-// the setting named.
+// the setting named. Each runtime is looked through for what it decides about;
+// one that decides about nothing that is required is left out.
 func (t *Table) Advise(need capability.Needs, runtimes []string, values Values) Advice {
 	required := slices.DeleteFunc(slices.Clone(need.Requirements), func(r capability.Requirement) bool {
 		return r.Level != capability.Requires
@@ -56,7 +57,14 @@ func (t *Table) Advise(need capability.Needs, runtimes []string, values Values) 
 	for _, r := range required {
 		nowhere[r.Capability] = true
 	}
+	all := required
 	for _, runtime := range runtimes {
+		required := slices.DeleteFunc(slices.Clone(all), func(r capability.Requirement) bool {
+			return r.Capability.Kind().Family() != FamilyOf(runtime)
+		})
+		if len(required) == 0 && len(all) > 0 {
+			continue
+		}
 		for _, line := range t.lines[runtime] {
 			last := -1 // the fit that the previous release of the line extended
 			for _, rel := range line.released() {

@@ -17,6 +17,7 @@ import (
 //	containerd@>=1.7.7 <2.2    every release of the table in that range
 //	containerd@all             every release of the table
 //	cri-o@main                 the development snapshot
+//	kubelet@>=1.27             minor releases of the kubelet
 //
 // Lines, ranges and "all" contain releases only; a pre-release is selected by
 // naming it. An expression that is malformed or selects nothing is an error of
@@ -98,6 +99,9 @@ func parseConstraint(expr string) (constraint, error) {
 	case isLine(line):
 		return constraint{name: name, pass: inLine, newest: true}, nil
 	case strings.ContainsAny(version, "<>=!^,|"), strings.HasPrefix(version, "~"):
+		if canonical, _ := canonicalRuntime(name); canonical == Kubelet && namesPatch(version) {
+			return constraint{}, badRange(expr, version, "the table has minor releases of the kubelet: a range looks like '>=1.27 <1.30', a patch release is named by itself, kubelet@1.28.3")
+		}
 		pass, err := rangeOf(expr, version)
 		return constraint{name: name, pass: pass}, err
 	}
@@ -148,6 +152,16 @@ func (t *Table) matching(expr, name string, pass func(Version) bool) ([]Runtime,
 		return nil, &RuntimeError{Input: shorten(expr), Reason: "no release in the table matches", Hint: hint}
 	}
 	return out, nil
+}
+
+// namesPatch tells whether a range names a patch release other than the first.
+func namesPatch(version string) bool {
+	for _, word := range strings.FieldsFunc(version, func(r rune) bool { return (r < '0' || r > '9') && r != '.' }) {
+		if parts := strings.Split(word, "."); len(parts) > 2 && strings.Trim(parts[2], "0") != "" {
+			return true
+		}
+	}
+	return false
 }
 
 func badRange(expr, version, rule string) error {

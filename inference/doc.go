@@ -1,10 +1,12 @@
 // Package inference tells what a container runtime release does about each
-// NRI capability, from a table of releases that is part of the program.
+// NRI capability, and a kubelet about each of a device plugin or DRA driver,
+// from a table of releases that is part of the program.
 //
 // # Where the answers come from
 //
 // The table has one row for every release of containerd from 1.7.0-beta.1 and
-// of CRI-O from 1.26.0 on, and for every capability the ranges of releases,
+// of CRI-O from 1.26.0 on, one for every minor release of the kubelet from 1.10
+// on, and for every capability the ranges of releases,
 // within each release line, in which it works, is dropped, depends on a
 // setting, or does harm. All of it was read from the source code at the tags
 // of the releases; a part was also run. Every [capability.Answer] carries the

@@ -9,7 +9,10 @@ import (
 // Outcome is the verdict for one plugin on one runtime.
 type Outcome struct {
 	Support Support
-	Report  capability.Report
+	// Below is the container runtime that a kubelet was checked together with;
+	// nil for a runtime by itself.
+	Below  *Support
+	Report capability.Report
 }
 
 // Group is a run of neighbouring releases of one runtime with the same

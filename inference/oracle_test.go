@@ -1,6 +1,7 @@
 package inference
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/containerd/nri/pkg/api"
@@ -12,7 +13,7 @@ import (
 // else must agree.
 func TestAgreesWithUpstream(t *testing.T) {
 	agree, excused := 0, map[string]int{}
-	for _, rel := range Builtin().Releases("") {
+	for _, rel := range slices.Concat(Builtin().Releases(Containerd), Builtin().Releases(CRIO)) {
 		version := rel.Version.String()
 		if rel.Runtime == Containerd {
 			version = "v" + version // CRI-O sends its version without one

@@ -13,7 +13,7 @@ import (
 func unnamedReason(version string) (reason, hint string) {
 	if kubeletVersion(version) {
 		return "that is a version of the kubelet",
-			"pass the runtime of the node, as `kubectl get nodes -o wide` shows it under CONTAINER-RUNTIME"
+			"pass the runtime of the node, as `kubectl get nodes -o wide` shows it under CONTAINER-RUNTIME, or for device plugins kubelet@" + shorten(version)
 	}
 	return "it does not say which runtime",
 		fmt.Sprintf("write containerd@%s or cri-o@%s", shorten(version), shorten(version))
@@ -39,9 +39,9 @@ func foreignReason(name string) (reason, hint string) {
 	case "docker", "cri-dockerd":
 		return "Docker Engine is not in the table",
 			"its containerd can be asked for: pass the line of `containerd --version`"
-	case "kubelet", "kubernetes", "k3s", "rke2", "k0s":
+	case "k3s", "rke2", "k0s":
 		return fmt.Sprintf("%s is not a container runtime", shorten(name)),
-			"pass the runtime of the node, as `kubectl get nodes -o wide` shows it under CONTAINER-RUNTIME"
+			"pass the runtime of the node, as `kubectl get nodes -o wide` shows it under CONTAINER-RUNTIME, or kubelet@VERSION"
 	}
 	reason = fmt.Sprintf("unknown runtime %q (one of %s)", shorten(name), strings.Join(Runtimes(), ", "))
 	if near := nearestRuntime(name); near != "" {

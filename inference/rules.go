@@ -110,6 +110,12 @@ func checkRelease(r Release) error {
 	if r.Version.IsZero() {
 		return fmt.Errorf("a release needs a version")
 	}
+	if FamilyOf(r.Runtime) != capability.NRI {
+		if r.Name != "" || r.NRI != "" || r.NRIEnabled {
+			return fmt.Errorf("release %s %s has no NRI: leave out nri, name and nriEnabled", r.Runtime, r.Version)
+		}
+		return checkDate(r.Date)
+	}
 	if r.Name == "" {
 		return fmt.Errorf("release %s %s needs the name it sends to plugins", r.Runtime, r.Version)
 	}
@@ -152,6 +158,9 @@ func (k known) checkRange(r Range) error {
 	where := fmt.Sprintf("%s of %s from %s", r.Capability, r.Runtime, r.From)
 	if err := checkRuntime(r.Runtime); err != nil {
 		return err
+	}
+	if r.Capability.Kind().Family() != FamilyOf(r.Runtime) {
+		return fmt.Errorf("%s: %s decides nothing about it", where, r.Runtime)
 	}
 	for _, v := range []Version{r.From, r.To} {
 		if v.IsZero() && v == r.To {

@@ -7,19 +7,21 @@ import (
 	"strings"
 )
 
-// The runtimes the table knows.
+// The runtimes the table knows. The kubelet is one of them: for device plugins
+// it is what a container runtime is for NRI plugins.
 const (
 	Containerd = "containerd"
 	CRIO       = "cri-o"
+	Kubelet    = "kubelet"
 )
 
 // Runtimes returns the names of the runtimes the table knows, in display order.
-func Runtimes() []string { return []string{Containerd, CRIO} }
+func Runtimes() []string { return []string{Containerd, CRIO, Kubelet} }
 
-// Runtime is a container runtime as somebody reported it: which release, and
+// Runtime is a container runtime, or a kubelet, as somebody reported it: which release, and
 // what was done to it.
 type Runtime struct {
-	// Name is "containerd" or "cri-o", whatever the build calls itself.
+	// Name is "containerd", "cri-o" or "kubelet", whatever the build calls itself.
 	Name string
 	// Version is the upstream release it is, or is built on.
 	Version Version
@@ -80,8 +82,8 @@ const maxRuntimeLength = 1024
 
 // ParseRuntime reads a runtime in any of the forms in which one is met:
 // "containerd@2.0.5", "containerd://2.0.5-k3s1" as a node reports it, a whole
-// line of `containerd --version`, `crio version` or `crictl version`, with the
-// suffixes of distributions, git describe and pre-releases. The names "v2"
+// line of `containerd --version`, `crio version`, `crictl version` or
+// `kubelet --version` (which names Kubernetes), with the suffixes of distributions, git describe and pre-releases. The names "v2"
 // (sent by containerd 2.0.0-rc.2 to 2.0.3) and "containerd.io" (Docker's
 // packages) mean containerd. Errors are of type [RuntimeError]. The numbers of
 // a version are never changed, and reading the result's String gives the same.
@@ -173,6 +175,8 @@ func canonicalRuntime(name string) (string, bool) {
 		return Containerd, true
 	case "cri-o", "crio":
 		return CRIO, true
+	case "kubelet", "kubernetes":
+		return Kubelet, true
 	}
 	return "", false
 }

@@ -11,6 +11,29 @@ import (
 // NRIEnabled is the setting that switches NRI itself on.
 const NRIEnabled = "nri.enabled"
 
+// gatePrefix begins the names of the settings that are feature gates.
+const gatePrefix = "featureGates."
+
+// TopologyManagerPolicy is the setting without which a kubelet aligns no
+// devices. Its default is to align none; who asks about a release wants to know
+// what the release can do, so that it only counts if somebody says what it is.
+const TopologyManagerPolicy = "topologyManagerPolicy"
+
+// aligned is the answer about the topology of devices where the policy of the
+// kubelet is known.
+func (s Support) aligned(id capability.ID, a capability.Answer) capability.Answer {
+	if _, said := s.values[TopologyManagerPolicy]; !said || id != capability.DeviceTopology || a.Status() == capability.StatusMissing {
+		return a
+	}
+	set := s.table.condition(TopologyManagerPolicy+"=set", s.release(), s.values)
+	if set.Value == "none" {
+		set.Value = "" // none is what it is called if it is not set
+	}
+	a.State, a.Effect = capability.Conditional, capability.Dropped
+	a.Settings = append(a.Settings, set)
+	return a
+}
+
 // Values are settings whose value is known, by short name. The value
 // "default" stands for the default of the release.
 type Values map[string]Value
@@ -33,6 +56,9 @@ func (t *Table) ParseAssumption(s string) (name string, v Value, err error) {
 	}
 	known := t.SettingNames()
 	if !slices.Contains(known, name) {
+		known = slices.DeleteFunc(known, func(n string) bool {
+			return strings.HasPrefix(n, gatePrefix) != strings.HasPrefix(strings.ToLower(name), strings.ToLower(gatePrefix))
+		})
 		return "", Value{}, fmt.Errorf("unknown setting %q: use one of %s", name, strings.Join(known, ", "))
 	}
 	if value != "default" && t.boolean(name) && value != "true" && value != "false" {

@@ -13,7 +13,10 @@ type Match string
 
 // The matches.
 const (
-	// Exact: the release itself.
+	// Exact: the release itself. Of the kubelet the table has one row for each
+	// minor release, read at its first patch release; what a capability depends on
+	// does not change in patch releases of Kubernetes, so that the row is exact
+	// for all of them. Known bugs are told by patch release.
 	Exact Match = "exact"
 	// VendorBuild: a distribution's or developer's build of that release, which
 	// may have patches that the table knows nothing of.
@@ -76,6 +79,15 @@ func (t *Table) Lookup(r Runtime, values Values) Support {
 			return s
 		}
 	}
+	if row := t.minorRow(r); row != nil {
+		s.Row, s.Match = row, Exact
+		s.Why = fmt.Sprintf("answered as %s %s, like every patch release of %s", r.Name, row.Version, r.Version.Line())
+		if !r.Upstream() {
+			s.Match = VendorBuild
+			s.Why += ", on one of which it is built"
+		}
+		return s
+	}
 	older, newer := t.neighbours(r.Name, r.Version)
 	switch {
 	case older == nil:
@@ -91,6 +103,30 @@ func (t *Table) Lookup(r Runtime, values Values) Support {
 		s.Why = fmt.Sprintf("answered as %s %s, the next older release in the table", r.Name, older.Version)
 	}
 	return s
+}
+
+// minorRow returns the row of the minor release of a kubelet, nil if there is
+// none or if it is a pre-release.
+func (t *Table) minorRow(r Runtime) *Release {
+	if r.Name != Kubelet || r.Version.Prerelease() {
+		return nil
+	}
+	for _, row := range t.line(r.Name, r.Version.Line()).released() {
+		if row.Version.Compare(r.Version) <= 0 {
+			return row
+		}
+	}
+	return nil
+}
+
+// release is the release that the answers are about: the row, for a kubelet
+// with the patch release that was asked for.
+func (s Support) release() Release {
+	r := *s.Row
+	if r.Runtime == Kubelet {
+		r.Version = s.Runtime.Version
+	}
+	return r
 }
 
 // neighbours returns the rows next to a version within its line, nil where
@@ -144,7 +180,7 @@ func (s Support) NRIRange() (oldest, newest string) {
 // this runtime by default or by the values it was looked up with. The second
 // result is false if nothing is known about it.
 func (s Support) NRISwitch() (capability.Setting, bool) {
-	if s.Row == nil {
+	if s.Row == nil || FamilyOf(s.Runtime.Name) != capability.NRI {
 		return capability.Setting{}, false
 	}
 	set := s.table.condition(NRIEnabled+"=true", *s.Row, s.values)
@@ -164,7 +200,13 @@ func (s Support) With(setting string, v Value) Support {
 
 // Answer tells what the runtime does about a capability. It implements
 // [capability.Provider].
+//
+// A capability of the other family is unknown: a container runtime does not
+// decide what the kubelet does, nor the other way round.
 func (s Support) Answer(id capability.ID) capability.Answer {
+	if s.Runtime.Name != "" && id.Known() && id.Kind().Family() != FamilyOf(s.Runtime.Name) {
+		return elsewhere(id, s.Runtime.Name)
+	}
 	if s.Match == BeforeNRI {
 		return capability.Answer{State: capability.No, Effect: capability.Refused, Consequence: noSocket, Note: s.Why, Origin: "table"}
 	}
@@ -181,15 +223,15 @@ func (s Support) Answer(id capability.ID) capability.Answer {
 	if !ok {
 		return capability.Answer{Note: "the table has no entry for it"}
 	}
-	a, _ := s.seenAnswer(id, s.table.answer(cell, *s.Row, s.values))
-	return s.validated(id, a)
+	a, _ := s.seenAnswer(id, s.table.answer(cell, s.release(), s.values))
+	return s.validated(id, s.aligned(id, a))
 }
 
 // switchedOff answers everything when it was said that NRI is off, or that its
 // default counts and is off. Without a word it is taken to be on: who asks
 // about a release wants to know what the release can do.
 func (s Support) switchedOff() (capability.Answer, bool) {
-	if _, said := s.values[NRIEnabled]; !said {
+	if _, said := s.values[NRIEnabled]; !said || FamilyOf(s.Runtime.Name) != capability.NRI {
 		return capability.Answer{}, false
 	}
 	set, known := s.NRISwitch()
@@ -253,7 +295,7 @@ func (r Range) References() []string {
 // ones whose settings are met.
 func (s Support) Set() capability.Set {
 	var ids []capability.ID
-	for _, id := range capability.All() {
+	for _, id := range CapabilitiesOf(s.Runtime.Name) {
 		if s.Answer(id).Status() == capability.StatusOK {
 			ids = append(ids, id)
 		}
@@ -266,7 +308,7 @@ func (s Support) Bugs() []Bug {
 	if s.Row == nil {
 		return nil
 	}
-	return s.table.BugsOf(*s.Row)
+	return s.table.BugsOf(s.release())
 }
 
 // Settings returns every setting that the table has for the runtime, with the
@@ -277,7 +319,7 @@ func (s Support) Settings() []capability.Setting {
 	}
 	var out []capability.Setting
 	for _, name := range s.table.SettingNames() {
-		set := s.table.condition(name+"=", *s.Row, s.values)
+		set := s.table.condition(name+"=", s.release(), s.values)
 		if set.Known() {
 			out = append(out, set)
 		}

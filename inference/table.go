@@ -69,10 +69,11 @@ type Release struct {
 	// Date is the day of the tag, YYYY-MM-DD.
 	Date string `json:"date"`
 	// NRI is the version of the NRI library it vendors, with "v"; from go.mod at
-	// the tag, pseudo-versions included.
-	NRI string `json:"nri"`
-	// Name is the runtime name it sends to plugins in upstream's own build.
-	Name string `json:"name"`
+	// the tag, pseudo-versions included; empty for a kubelet, which has none.
+	NRI string `json:"nri,omitempty"`
+	// Name is the runtime name it sends to plugins in upstream's own build; empty
+	// for a kubelet.
+	Name string `json:"name,omitempty"`
 	// NRIEnabled tells whether NRI is on in its default configuration.
 	NRIEnabled bool `json:"nriEnabled"`
 	// Executed is set if real containers were run under this very release to

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-
-	"github.com/nri-compat/nri-compat/capability"
 )
 
 // Verify checks a table file: a whole table, or an overlay for the built-in
@@ -90,7 +88,7 @@ func (f *file) holes() []error {
 	}
 	var out []error
 	for i, rel := range f.rows.Releases {
-		for _, id := range capability.All() {
+		for _, id := range CapabilitiesOf(rel.Runtime) {
 			if _, ok := latest(byCell[cellKey{id, rel.Runtime, rel.Version.Line()}], rel.Version); !ok {
 				out = append(out, f.errorf(f.lines["releases"][i], "%s %s has no range for %s", rel.Runtime, rel.Version, id))
 			}

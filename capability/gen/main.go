@@ -81,6 +81,6 @@ func goName(name string) string {
 }
 
 var initialisms = map[string]bool{
-	"CDI": true, "CPU": true, "GIDS": false, "ID": true, "IO": true, "IP": true, "NRI": true,
+	"API": true, "CDI": true, "CPU": true, "DRA": true, "GRPC": true, "GIDS": false, "ID": true, "IO": true, "IP": true, "NRI": true, "NUMA": true,
 	"OCI": true, "OOM": true, "PID": true, "RDT": true, "RPCS": false, "TCP": true, "UID": true, "WASM": true,
 }

@@ -123,8 +123,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 // parseRelease reads "containerd@2.4.3" and "cri-o@main".
 func parseRelease(name string) (runtime string, v inference.Version, err error) {
 	runtime, version, ok := strings.Cut(name, "@")
-	if !ok || !slices.Contains(inference.Runtimes(), runtime) {
-		return "", v, fmt.Errorf("release %q: write RUNTIME@VERSION with one of %s", name, strings.Join(inference.Runtimes(), ", "))
+	if !ok || !slices.Contains(inference.RuntimesFor(), runtime) {
+		return "", v, fmt.Errorf("release %q: write RUNTIME@VERSION with one of %s", name, strings.Join(inference.RuntimesFor(), ", "))
 	}
 	if err := v.UnmarshalText([]byte(strings.TrimPrefix(version, "v"))); err != nil || v.IsZero() {
 		return "", v, fmt.Errorf("release %q: %q is no version", name, version)

@@ -24,7 +24,7 @@ const (
 
 // ConfigOptions say how a configuration is read.
 type ConfigOptions struct {
-	// Runtime is "containerd" or "cri-o". Empty means that the file tells.
+	// Runtime is "containerd", "cri-o" or "kubelet". Empty means that the file tells.
 	Runtime string
 	// Major is the major version of the containerd release that reads the file,
 	// 1 or 2; 0 if it is not known. What the two read differently is then

@@ -14,21 +14,32 @@ import (
 const containerdDefault = "/etc/containerd/config.toml"
 
 // ReadConfig reads the configuration file of a runtime on this machine, with the
-// files that it imports, for a containerd; a CRI-O file is read alone, without a
-// drop-in directory. The file must exist.
+// files that it imports, for a containerd; a CRI-O file and one of the kubelet
+// are read alone, without a drop-in directory. The file must exist.
 func ReadConfig(file string, opts ConfigOptions) (Config, error) {
 	h := Host{}
 	kind := opts.Runtime
+	if kind == "" {
+		text, err := readBounded(file, maxKubeletConfig)
+		if err != nil && !errors.Is(err, errTooLong) {
+			return Config{}, fmt.Errorf("configuration: %w", err)
+		}
+		if isKubeletConfig(text) {
+			kind = "kubelet"
+		}
+	}
 	if kind == "" {
 		d, err := h.readDocument(file)
 		if err != nil {
 			return Config{}, err
 		}
 		if kind = runtimeOf(d); kind == "" {
-			return Config{}, fmt.Errorf("configuration: %s: has no key that tells whether it is containerd's or CRI-O's", file)
+			return Config{}, fmt.Errorf("configuration: %s: has no key that tells whether it is containerd's, CRI-O's or the kubelet's", file)
 		}
 	}
 	switch kind {
+	case "kubelet":
+		return readKubelet(file)
 	case "containerd":
 		return h.readContainerd(file, opts.Major)
 	case "cri-o":
@@ -38,7 +49,7 @@ func ReadConfig(file string, opts ConfigOptions) (Config, error) {
 		}
 		return c, err
 	}
-	return Config{}, fmt.Errorf("configuration: runtime %q has none that is known: containerd and cri-o have", kind)
+	return Config{}, fmt.Errorf("configuration: runtime %q has none that is known: containerd, cri-o and kubelet have", kind)
 }
 
 // runtimeOf tells whose file a document is by its keys.

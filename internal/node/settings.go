@@ -61,7 +61,7 @@ func (s Setting) Advice(value string) string {
 
 // Config is what the configuration of a runtime says about NRI.
 type Config struct {
-	// Runtime is "containerd" or "cri-o".
+	// Runtime is "containerd", "cri-o" or "kubelet".
 	Runtime string
 	// Files are the files that were read, in the order in which they count.
 	Files []string

@@ -51,11 +51,13 @@ type CheckPlugin struct {
 // Result is the outcome of one plugin on one runtime, or on a run of releases
 // with the same outcome.
 type Result struct {
-	Plugin       string       `json:"plugin"`
-	Runtime      RuntimeRange `json:"runtime"`
-	Verdict      string       `json:"verdict" jsonschema:"enum=compatible,enum=incompatible,enum=inconclusive"`
-	Capabilities []Outcome    `json:"capabilities"`
-	Gaps         []string     `json:"gaps"`
+	Plugin  string       `json:"plugin"`
+	Runtime RuntimeRange `json:"runtime"`
+	// Below is the container runtime that a kubelet was checked together with.
+	Below        *RuntimeRange `json:"below,omitempty"`
+	Verdict      string        `json:"verdict" jsonschema:"enum=compatible,enum=incompatible,enum=inconclusive"`
+	Capabilities []Outcome     `json:"capabilities"`
+	Gaps         []string      `json:"gaps"`
 	// Bugs are the known bugs of the runtime that touch what is required.
 	Bugs []KnownBug `json:"bugs"`
 	// OtherBugs are known bugs that any plugin can hit.
@@ -165,8 +167,9 @@ func NewCheck(head Head) *Check {
 }
 
 // Add puts the outcomes of one plugin into the document, in the given order,
-// and what would suit it. It returns the name of the plugin in the document,
-// which differs from the one given if that is taken.
+// and what would suit it; nothing is said of that where no runtimes are given.
+// It returns the name of the plugin in the document, which differs from the one
+// given if that is taken.
 func (c *Check) Add(p CheckPlugin, groups []inference.Group, advice inference.Advice, runtimes []string) string {
 	p.Name = c.freeName(p)
 	p.Gaps, p.Warnings = emptyNotNull(p.Gaps), emptyNotNull(p.Warnings)
@@ -191,7 +194,7 @@ func (c *Check) Add(p CheckPlugin, groups []inference.Group, advice inference.Ad
 			c.Summary.Bugs++
 		}
 	}
-	if worst == capability.Incompatible {
+	if worst == capability.Incompatible && len(runtimes) > 0 {
 		c.Advice = append(c.Advice, newAdvice(p.Name, advice, runtimes))
 	}
 	return p.Name
@@ -234,6 +237,10 @@ func newResult(plugin string, g inference.Group) Result {
 	r := Result{
 		Plugin: plugin, Runtime: newRuntimeRange(g), Verdict: last.Report.Verdict.String(),
 		Capabilities: []Outcome{}, Gaps: emptyNotNull(last.Report.Gaps), Bugs: []KnownBug{}, OtherBugs: []KnownBug{},
+	}
+	if last.Below != nil {
+		below := newRuntimeRange(inference.Group{Outcomes: []inference.Outcome{{Support: *last.Below}}})
+		r.Below = &below
 	}
 	for _, item := range last.Report.Items {
 		r.Capabilities = append(r.Capabilities, newOutcome(item))

@@ -26,7 +26,11 @@ func (r *Result) addBugs(item capability.Item) {
 // addOtherBugs notes the bugs that any plugin can hit in any of the releases.
 func (r *Result) addOtherBugs(g inference.Group) {
 	for _, o := range g.Outcomes {
-		for _, b := range o.Support.Bugs() {
+		bugs := o.Support.Bugs()
+		if o.Below != nil {
+			bugs = slices.Concat(bugs, o.Below.Bugs())
+		}
+		for _, b := range bugs {
 			if !b.AnyPlugin || slices.ContainsFunc(r.Bugs, func(k KnownBug) bool { return k.ID == b.ID }) {
 				continue
 			}

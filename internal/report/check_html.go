@@ -128,7 +128,7 @@ func (o Outcome) class() string {
 
 func (r Result) pageColumn(id string) checkColumn {
 	return checkColumn{
-		Runtime: r.Runtime.Name, Title: pageText(r.Runtime.title()), Target: id, Verdict: r.Verdict,
+		Runtime: r.Runtime.Name, Title: pageText(r.title()), Target: id, Verdict: r.Verdict,
 		Class: verdictClass(r.Verdict),
 	}
 }
@@ -146,7 +146,7 @@ func verdictClass(verdict string) string {
 // pageEntry is what there is to say about a result as a whole.
 func (r Result) pageEntry(id, table string) checkEntry {
 	e := checkEntry{
-		ID: id, Heading: pageText(r.Plugin + " with " + r.Runtime.title()), Class: verdictClass(r.Verdict), Word: r.Verdict,
+		ID: id, Heading: pageText(r.Plugin + " with " + r.title()), Class: verdictClass(r.Verdict), Word: r.Verdict,
 		What: pageText(r.Runtime.knowledge(table)),
 	}
 	e.fact("Releases", strings.Join(r.Runtime.Releases, ", "), false)
@@ -181,7 +181,7 @@ func (s *checkSection) add(id string, r Result, at map[string]int) []checkEntry 
 		s.Rows[row].fill(len(s.Columns) - 1)
 		s.Rows[row].Cells = append(s.Rows[row].Cells, o.pageCell(target))
 		s.Rows[row].Same = s.Rows[row].Same && o.Status == capability.StatusOK.String()
-		out = append(out, o.pageEntry(target, pageText(o.ID+" of "+r.Plugin+" with "+r.Runtime.title())))
+		out = append(out, o.pageEntry(target, pageText(o.ID+" of "+r.Plugin+" with "+r.title())))
 	}
 	return out
 }

@@ -59,7 +59,7 @@ func (c *Check) JUnit(w io.Writer) error {
 		return &all.Suites[i]
 	}
 	for _, r := range c.Results {
-		s := suite(xmlText(r.Runtime.title()))
+		s := suite(xmlText(r.title()))
 		s.Cases = append(s.Cases, c.junitCases(r)...)
 		for _, b := range r.Bugs {
 			s.Out += xmlText(sentence(r.Plugin, "known bug "+b.ID+" ("+b.Severity+"), touches "+strings.Join(b.Touches, ", ")+": "+b.Text)) + "\n"
@@ -94,7 +94,7 @@ func (c *Check) junitCases(r Result) []junitCase {
 	var out []junitCase
 	for _, o := range r.Capabilities {
 		tc := junitCase{Name: o.ID, Class: xmlName(r.Plugin, "plugin")}
-		reason := &junitReason{Message: xmlText(o.Status + ": " + o.Consequence), Type: o.Status, Text: xmlText(o.message(r.Plugin, r.Runtime.title()))}
+		reason := &junitReason{Message: xmlText(o.Status + ": " + o.Consequence), Type: o.Status, Text: xmlText(o.message(r.Plugin, r.title()))}
 		switch {
 		case o.Status == capability.StatusOK.String():
 			if c.FailOn == "known-bug" && r.touched(o) {

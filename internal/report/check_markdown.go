@@ -27,7 +27,7 @@ func (c *Check) Markdown(w io.Writer) error {
 	b.part(func(p *printer) { c.markdownHead(p) })
 	b.table([]string{"Plugin", "Runtime", "Verdict", "Because of"}, len(c.Results), func(i int) []string {
 		r := c.Results[i]
-		return []string{r.Plugin, r.Runtime.title(), r.Verdict, strings.Join(r.problems(), ", ")}
+		return []string{r.Plugin, r.title(), r.Verdict, strings.Join(r.problems(), ", ")}
 	})
 	for _, a := range c.Advice {
 		b.part(func(p *printer) { a.markdown(p) })
@@ -115,7 +115,7 @@ func (r Result) waived() bool {
 }
 
 func (r Result) markdown(p *printer, table string, fold bool) {
-	title := fmt.Sprintf("%s with %s: %s", plain(clip(r.Plugin, maxText)), r.Runtime.title(), r.Verdict)
+	title := fmt.Sprintf("%s with %s: %s", plain(clip(r.Plugin, maxText)), r.title(), r.Verdict)
 	if fold {
 		// Inside of an HTML block Markdown's escapes mean nothing.
 		p.linef("\n<details><summary>%s</summary>\n", html.EscapeString(title))
@@ -124,6 +124,9 @@ func (r Result) markdown(p *printer, table string, fold bool) {
 		p.linef("\n### %s\n", mdText(title))
 	}
 	p.linef("%s\n", mdText(r.Runtime.knowledge(table)))
+	if r.Below != nil {
+		p.linef("%s: %s\n", mdText(r.Below.title()), mdText(r.Below.knowledge(table)))
+	}
 	var rows [][]string
 	for _, o := range r.Capabilities {
 		if o.Status != capability.StatusOK.String() {

@@ -63,6 +63,14 @@ func (r RuntimeRange) title() string {
 	return s
 }
 
+// title names the runtime of a result, and the one that runs below it.
+func (r Result) title() string {
+	if r.Below != nil {
+		return r.Runtime.title() + " and " + r.Below.title()
+	}
+	return r.Runtime.title()
+}
+
 func (r RuntimeRange) span() string {
 	if r.From == r.To {
 		return r.From
@@ -98,6 +106,13 @@ func (c *Check) resultText(p *printer, r Result, style Style) {
 		p.linef("  contradiction: %s", plain(c))
 	}
 	r.Runtime.switchText(p)
+	if r.Below != nil {
+		p.linef("%s", style.bold(style.fit(r.Below.title()+"   "+r.Below.knowledge(c.tableName()))))
+		if r.Below.Why != "" {
+			p.linef("  %s", plain(r.Below.Why))
+		}
+		r.Below.switchText(p)
+	}
 	shown, hidden := r.shown(style)
 	if len(shown) > 0 {
 		header, rows := outcomeRows(shown, style)
@@ -278,7 +293,7 @@ func (r Result) bugsText(p *printer, style Style) {
 }
 
 func (r Result) verdictLine() string {
-	line := fmt.Sprintf("%s: %s with %s", r.Verdict, plain(r.Plugin), r.Runtime.title())
+	line := fmt.Sprintf("%s: %s with %s", r.Verdict, plain(r.Plugin), r.title())
 	var parts []string
 	for _, status := range []string{"harmful", "missing", "conditional", "unknown"} {
 		n := 0

@@ -61,7 +61,7 @@ func NewExplain(head Head, t *inference.Table, id capability.ID) *Explain {
 		Head: head, Capability: CatalogueEntry{entry, string(id.Kind()), id.Draft()},
 		Runtimes: []RuntimeHistory{}, Bugs: []BugEntry{},
 	}
-	for _, runtime := range inference.Runtimes() {
+	for _, runtime := range inference.RuntimesFor(id) {
 		d.Runtimes = append(d.Runtimes, newRuntimeHistory(t, id, runtime))
 	}
 	for _, b := range t.AllBugs() {
@@ -79,7 +79,12 @@ func newRuntimeHistory(t *inference.Table, id capability.ID, runtime string) Run
 			h.Lines = append(h.Lines, LineHistory{Line: s.Line, Segments: []Segment{}, References: []string{}})
 		}
 		l := &h.Lines[len(h.Lines)-1]
-		l.Segments = append(l.Segments, newSegment(id, s))
+		segment := newSegment(id, s)
+		if gate, _, _ := strings.Cut(segment.When, "="); strings.HasPrefix(gate, "featureGates.") {
+			d, _ := t.Default(gate, runtime, s.From) // the table has one, or it is not told
+			segment.Default = d.Value
+		}
+		l.Segments = append(l.Segments, segment)
 		l.References = append(l.References, s.Range.References()...)
 		good := s.Range.State == capability.Yes || s.Range.State == capability.Partial || s.Range.State == capability.Conditional
 		if good && h.Since == "" {
@@ -180,7 +185,7 @@ func hazardLine(h capability.Hazard) string {
 
 func (d *Explain) runtimeText(p *printer, r RuntimeHistory, style Style) {
 	var rows [][]string
-	for _, l := range r.Lines {
+	for _, l := range r.joined() {
 		for i, s := range l.Segments {
 			line := l.Line
 			if i > 0 {
@@ -206,6 +211,31 @@ func (d *Explain) runtimeText(p *printer, r RuntimeHistory, style Style) {
 	}
 }
 
+// joined are the lines of the history, those of the kubelet joined where they
+// are alike: each has one release in the table.
+func (r RuntimeHistory) joined() []LineHistory {
+	if r.Runtime != inference.Kubelet {
+		return r.Lines
+	}
+	var out []LineHistory
+	for _, l := range r.Lines {
+		n := len(out) - 1
+		if n >= 0 && len(l.Segments) == 1 && len(out[n].Segments) == 1 && stateWords(out[n].Segments[0]) == stateWords(l.Segments[0]) {
+			first, _, _ := strings.Cut(out[n].Line, " to ")
+			segment := out[n].Segments[0]
+			segment.To = l.Segments[0].To
+			out[n] = LineHistory{Line: first + " to " + l.Line, Segments: []Segment{segment}}
+			continue
+		}
+		out = append(out, l)
+	}
+	for i := range out[:max(len(out)-1, 0)] {
+		out[i].Segments = slices.Clone(out[i].Segments)
+		out[i].Segments[0].ToNewest = false // a later line goes on in another way
+	}
+	return out
+}
+
 func segmentSpan(s Segment) string {
 	switch {
 	case s.ToNewest && s.From != s.To:
@@ -222,6 +252,12 @@ func stateWords(s Segment) string {
 	text := s.State
 	if s.When != "" {
 		text += " on " + s.When
+	}
+	switch s.Default {
+	case "true":
+		text += ", the default"
+	case "false":
+		text += ", off by default"
 	}
 	if s.Effect != capability.NoEffect.String() {
 		text += " (" + s.Effect

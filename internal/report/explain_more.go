@@ -52,7 +52,7 @@ func NewExplainMask(head Head, t *inference.Table, m inference.EventMask) *Expla
 	}
 	need := capability.Needs{Requirements: m.Needs()}
 	for _, r := range t.Releases("") {
-		if r.Version.Prerelease() {
+		if r.Version.Prerelease() || inference.FamilyOf(r.Runtime) != capability.NRI {
 			continue
 		}
 		accepts := unknown == 0 &&

@@ -70,7 +70,7 @@ func (c *Check) findings() []finding {
 
 func (r Result) findings(p CheckPlugin) []finding {
 	var out []finding
-	runtime := r.Runtime.title()
+	runtime := r.title()
 	// A run of releases is known by its first one: the last moves with the table.
 	identity := []string{p.Name, r.Runtime.Name, r.Runtime.From, r.Runtime.Vendor}
 	for _, o := range r.Capabilities {

@@ -25,9 +25,11 @@ type Infer struct {
 
 // Release are the facts about one release.
 type Release struct {
-	Runtime    string `json:"runtime"`
-	Version    string `json:"version"`
-	Date       string `json:"date"`
+	Runtime string `json:"runtime"`
+	Version string `json:"version"`
+	Date    string `json:"date"`
+	// NRI, Name and NRIEnabled are empty and false for a kubelet, which has no
+	// NRI.
 	NRI        string `json:"nri"`
 	Name       string `json:"name"`
 	NRIEnabled bool   `json:"nriEnabled"`
@@ -67,7 +69,7 @@ func NewInfer(head Head, input string, t *inference.Table, s inference.Support) 
 		r := newRelease(t, *s.Row)
 		d.Release = &r
 	}
-	for _, id := range capability.All() {
+	for _, id := range inference.CapabilitiesOf(s.Runtime.Name) {
 		state := NewState(id, s.Answer(id))
 		d.Capabilities = append(d.Capabilities, state)
 		d.Counts[state.State]++
@@ -107,7 +109,11 @@ func (d *Infer) Text(w io.Writer, style Style) error {
 	if d.Release == nil {
 		return p.err
 	}
-	p.linef("  released %s; sends itself as %q; %s", d.Release.Date, d.Release.Name, d.verified())
+	if d.Release.Name != "" {
+		p.linef("  released %s; sends itself as %q; %s", d.Release.Date, d.Release.Name, d.verified())
+	} else {
+		p.linef("  %s released %s; %s", d.Release.Version, d.Release.Date, d.verified())
+	}
 	if s := d.Runtime.NRISwitch; s != nil {
 		if s.Met() {
 			p.linef("  NRI is on (%s)", plain(s.Origin))

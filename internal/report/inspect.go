@@ -108,7 +108,7 @@ func (d *Inspect) Add(p InspectPlugin, requirements []capability.Requirement, ad
 	}
 	p.Gaps, p.Warnings, p.Opaque = emptyNotNull(p.Gaps), emptyNotNull(p.Warnings), emptyNotNull(p.Opaque)
 	p.Supports, p.Differences = emptyNotNull(p.Supports), emptyNotNull(p.Differences)
-	a := newAdvice(p.Name, advice, inference.Runtimes())
+	a := newAdvice(p.Name, advice, nil)
 	p.Fits, p.Nowhere = a.Fits, a.Nowhere
 	d.Plugins = append(d.Plugins, p)
 }
@@ -156,8 +156,19 @@ func (i InspectPlugin) text(p *printer, style Style) {
 	p.linef("")
 	p.linef("%s", i.summary())
 	if len(i.Gaps) == 0 {
-		Advice{Plugin: i.Name, Fits: i.Fits, Nowhere: i.Nowhere, Runtimes: inference.Runtimes()}.text(p)
+		Advice{Plugin: i.Name, Fits: i.Fits, Nowhere: i.Nowhere, Runtimes: i.runtimes()}.text(p)
 	}
+}
+
+// runtimes are those that decide about what the plugin requires.
+func (i InspectPlugin) runtimes() []string {
+	var ids []capability.ID
+	for _, r := range i.Requirements {
+		if id, err := capability.Parse(r.ID); err == nil {
+			ids = append(ids, id)
+		}
+	}
+	return inference.RuntimesFor(ids...)
 }
 
 // facts are the lines on who the plugin is.

@@ -29,7 +29,7 @@ func NewLibrary(head Head, t *inference.Table, v inference.NRIVersion) *Library 
 		}
 	}
 	library := inference.Library{Version: v}
-	for _, id := range capability.All() {
+	for _, id := range capability.OfFamily(capability.NRI) {
 		state := NewState(id, library.Answer(id))
 		d.Capabilities = append(d.Capabilities, state)
 		d.Counts[state.State]++

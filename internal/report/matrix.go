@@ -58,12 +58,16 @@ type Segment struct {
 	State    string `json:"state" jsonschema:"enum=unknown,enum=yes,enum=partial,enum=conditional,enum=no,enum=harmful"`
 	Effect   string `json:"effect" jsonschema:"enum=none,enum=refused,enum=create-error,enum=dropped,enum=empty,enum=never-called,enum=crash,enum=hang"`
 	When     string `json:"when,omitempty"`
+	// Default is the default of a feature gate that it depends on, "true" or
+	// "false"; only told by explain.
+	Default string `json:"default,omitempty"`
 }
 
-// NewMatrixByLine compares capabilities over the release lines of runtimes. A
-// line is restricted to the releases in only, unless that is nil.
+// NewMatrixByLine compares capabilities over the release lines of the runtimes
+// that decide about them. The lines are restricted to those of the releases in
+// only, unless that is nil.
 func NewMatrixByLine(head Head, t *inference.Table, ids []capability.ID, only []inference.Runtime) *Matrix {
-	m := newLineMatrix(head, t, only)
+	m := newLineMatrix(head, t, inference.RuntimesFor(ids...), only)
 	m.Total = len(ids)
 	for _, id := range ids {
 		row := Row{ID: id.String(), Cells: []Cell{}}
@@ -80,9 +84,9 @@ func NewMatrixByLine(head Head, t *inference.Table, ids []capability.ID, only []
 }
 
 // newLineMatrix returns a matrix with a column for each release line.
-func newLineMatrix(head Head, t *inference.Table, only []inference.Runtime) *Matrix {
+func newLineMatrix(head Head, t *inference.Table, runtimes []string, only []inference.Runtime) *Matrix {
 	m := &Matrix{Head: head, By: "line", Columns: []Column{}, Rows: []Row{}, source: t}
-	for _, runtime := range inference.Runtimes() {
+	for _, runtime := range runtimes {
 		for _, line := range t.Lines(runtime) {
 			if asked(only, runtime, line) && line != "main" {
 				m.Columns = append(m.Columns, Column{runtime, line})

@@ -17,7 +17,11 @@ type PluginNeeds struct {
 // NewMatrixOfPlugins tells in which releases of each line plugins work. The
 // lines are restricted to those of the runtimes in only, unless that is nil.
 func NewMatrixOfPlugins(head Head, t *inference.Table, plugins []PluginNeeds, only []inference.Runtime, values inference.Values) *Matrix {
-	m := newLineMatrix(head, t, only)
+	var needs capability.Needs
+	for _, p := range plugins {
+		needs.Requirements = append(needs.Requirements, p.Needs.Requirements...)
+	}
+	m := newLineMatrix(head, t, inference.RuntimesForNeeds(needs), only)
 	m.By, m.Total = "plugin", len(plugins)
 	for _, p := range plugins {
 		advice := newAdvice(p.Name, t.Advise(p.Needs, inference.Runtimes(), values), nil)

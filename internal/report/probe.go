@@ -115,7 +115,7 @@ func NewProbe(head Head, nri string, s inference.Support) *Probe {
 		Head: head, NRI: nri, Runtime: newRuntimeRange(group), Notes: []string{}, Problems: []string{},
 		Counts: map[string]int{}, Capabilities: []State{}, Bugs: []KnownBug{},
 	}
-	for _, id := range capability.All() {
+	for _, id := range capability.OfFamily(capability.NRI) {
 		state := NewState(id, s.Answer(id))
 		d.Capabilities = append(d.Capabilities, state)
 		d.Counts[state.State]++

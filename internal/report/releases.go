@@ -41,7 +41,11 @@ func (d *Releases) rows() (header []string, rows [][]string) {
 		if r.Executed {
 			verified = "source, executed"
 		}
-		rows = append(rows, []string{r.Runtime, r.Version, r.Date, r.NRI, onOff(r.NRIEnabled), r.Name, verified, fmt.Sprint(r.Bugs)})
+		byDefault := onOff(r.NRIEnabled)
+		if r.NRI == "" {
+			byDefault = ""
+		}
+		rows = append(rows, []string{r.Runtime, r.Version, r.Date, r.NRI, byDefault, r.Name, verified, fmt.Sprint(r.Bugs)})
 	}
 	return header, rows
 }

@@ -169,7 +169,7 @@ func decide(lib *Library, g *glue, s *server, c *configs) map[capability.ID]Verd
 	out[capability.ProtoNRISocket] = g.startsSocket()
 	out[capability.ProtoPluginSyncBlock] = s.anyRelay("BlockPluginSync")
 	out[capability.ProtoDefaultValidator] = c.defaultValidator()
-	for _, id := range capability.All() {
+	for _, id := range capability.OfFamily(capability.NRI) {
 		if _, ok := out[id]; !ok {
 			out[id] = unknown("no probe is about it")
 		}

@@ -85,7 +85,7 @@ func Compare(d *Document, found []Found, only ...capability.ID) *Comparison {
 		} else if len(only) == 0 {
 			c.facts(*row, f)
 		}
-		for _, id := range capability.All() {
+		for _, id := range capability.OfFamily(capability.NRI) {
 			if row != nil && !c.compares(id) {
 				continue
 			}

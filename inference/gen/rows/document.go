@@ -138,7 +138,7 @@ func (d *Document) cells() map[cellKey]*inference.Range {
 	}
 	out := map[cellKey]*inference.Range{}
 	for _, rel := range d.Releases {
-		for _, id := range capability.All() {
+		for _, id := range inference.CapabilitiesOf(rel.Runtime) {
 			for _, r := range byLine[lineKey{rel.Runtime, rel.Version.Line(), id}] {
 				if r.From.Compare(rel.Version) <= 0 {
 					out[cellKey{rel.Runtime, rel.Version, id}] = r

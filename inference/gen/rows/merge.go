@@ -191,6 +191,9 @@ func (c *Comparison) ranges(releases []inference.Release) []inference.Range {
 	var out []inference.Range
 	for _, id := range capability.All() {
 		for i, rel := range releases {
+			if inference.FamilyOf(rel.Runtime) != id.Kind().Family() {
+				continue
+			}
 			cell := c.merged(id, rel, old[cellKey{rel.Runtime, rel.Version, id}], found[rel.Runtime+" "+rel.Version.String()])
 			if i > 0 && len(out) > 0 {
 				last := out[len(out)-1]

@@ -173,7 +173,7 @@ type difference struct {
 func (c *Comparison) differs(f Found, cells map[cellKey]*inference.Range) []difference {
 	before, report := c.before(f)
 	var out []difference
-	for _, id := range capability.All() {
+	for _, id := range capability.OfFamily(capability.NRI) {
 		d := difference{id: id, now: f.Report.Verdicts[id]}
 		if report != nil {
 			d.was = report.Verdicts[id]

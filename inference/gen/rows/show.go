@@ -32,7 +32,7 @@ func Show(w io.Writer, f Found) {
 		text(s.Key, s.Value, s.At, s.Why)
 	}
 	fmt.Fprintln(w, "capabilities:")
-	for _, id := range capability.All() {
+	for _, id := range capability.OfFamily(capability.NRI) {
 		v := f.Report.Verdicts[id]
 		text(id.String(), v.String(), evidence(v), v.Why)
 	}

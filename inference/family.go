@@ -1,0 +1,56 @@
+package inference
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/nri-compat/nri-compat/capability"
+)
+
+// FamilyOf returns the family of the capabilities that a runtime decides
+// about: the kubelet's own for the kubelet, those of NRI for every other.
+func FamilyOf(runtime string) capability.Family {
+	if runtime == Kubelet {
+		return capability.Kubelet
+	}
+	return capability.NRI
+}
+
+// CapabilitiesOf returns the capabilities that a runtime decides about, sorted
+// by name.
+func CapabilitiesOf(runtime string) []capability.ID { return capability.OfFamily(FamilyOf(runtime)) }
+
+// RuntimesFor returns the runtimes that decide about any of the capabilities,
+// in display order; without a capability those of NRI.
+func RuntimesFor(ids ...capability.ID) []string {
+	return slices.DeleteFunc(Runtimes(), func(name string) bool {
+		if len(ids) == 0 {
+			return FamilyOf(name) != capability.NRI
+		}
+		return !slices.ContainsFunc(ids, func(id capability.ID) bool { return id.Kind().Family() == FamilyOf(name) })
+	})
+}
+
+func needed(need capability.Needs) []capability.ID {
+	var ids []capability.ID
+	for _, r := range need.Requirements {
+		ids = append(ids, r.Capability)
+	}
+	return ids
+}
+
+// RuntimesForNeeds returns the runtimes that decide about anything a plugin
+// needs, in display order; those of NRI if nothing is known to be needed.
+func RuntimesForNeeds(need capability.Needs) []string {
+	return RuntimesFor(needed(need)...)
+}
+
+// elsewhere is the answer of a runtime about a capability that another one
+// decides about: nothing. It is neither no, since the plugin may well have it
+// from the other one, nor yes.
+func elsewhere(id capability.ID, runtime string) capability.Answer {
+	if id.Kind().Family() == capability.Kubelet {
+		return capability.Answer{Note: fmt.Sprintf("the kubelet decides about it, not %s: check --together asks both", runtime)}
+	}
+	return capability.Answer{Note: "the container runtime decides about it, not the kubelet: check --together asks both"}
+}
