@@ -16,7 +16,7 @@ import (
 // TestCapabilityPage: the list of capabilities is the catalogue as it is.
 func TestCapabilityPage(t *testing.T) {
 	var b strings.Builder
-	b.WriteString("# Capabilities\n\nWhat an NRI plugin can depend on, from the catalogue of package `capability`. This\npage is generated: `make docs`.\n")
+	b.WriteString("# Capabilities\n\nWhat an NRI plugin, a device plugin or a DRA driver can depend on, from the\ncatalogue of package `capability`. This page is generated: `make docs`.\n")
 	for _, kind := range capability.Kinds() {
 		fmt.Fprintf(&b, "\n## %s\n", kind)
 		for _, id := range capability.All() {

@@ -23,10 +23,15 @@ func TestMain(m *testing.M) {
 // TestScripts runs the program as users do: each script shows commands, their
 // output and their exit status.
 func TestScripts(t *testing.T) {
-	plugins := buildPlugins(t, "ulimits", "devices", "limits")
+	plugins := buildPlugins(t, "ulimits", "devices", "limits", "kubelet-plain")
+	sources, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("PLUGINS", plugins)
+			env.Setenv("TESTPLUGINS", filepath.Join(sources, "testdata", "plugins"))
 			// Source code is read with the go command, which needs these.
 			for _, name := range []string{"HOME", "GOCACHE", "GOMODCACHE", "GOPATH", "GOPROXY", "GOFLAGS"} {
 				env.Setenv(name, os.Getenv(name))

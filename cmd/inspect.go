@@ -115,6 +115,9 @@ func inspectPlugin(p *plugin.Plugin, name string) report.InspectPlugin {
 		Identity: report.PluginIdentity(p.Identity), NRI: report.PluginNRI(p.NRI),
 		Gaps: p.Gaps, Warnings: p.Warnings, Opaque: p.Opaque, Supports: p.Supports, Manifest: p.Manifest,
 	}
+	if k := p.Kubelet; k != nil {
+		out.Kubelet = &report.PluginKubelet{Module: k.Module, Version: k.Version, Replaces: k.Replaces, APIs: k.APIs}
+	}
 	for _, d := range p.Differences {
 		out.Differences = append(out.Differences, d.String())
 	}

@@ -64,7 +64,7 @@ func inspectFile(ctx context.Context, path string, o Options) ([]Plugin, error) 
 	if err != nil {
 		return nil, err
 	}
-	detected, err := binary.Inspect(ctx, f, info.Size(), path)
+	detected, err := readExecutable(ctx, f, info.Size(), path)
 	if err != nil {
 		beside := filepath.Join(filepath.Dir(path), manifest.FileName)
 		m, manifestErr := readManifest(beside)
@@ -115,7 +115,7 @@ func inspectSource(ctx context.Context, dir string, o Options) ([]Plugin, error)
 		return nil, fmt.Errorf("%s: a directory without go.mod: name the root of a Go module, or an executable", dir)
 	}
 	o.progress(dir, "loading packages")
-	list, err := source.Inspect(ctx, dir, source.Options{Tags: o.Tags, Progress: func(stage string) { o.progress(dir, stage) }})
+	list, err := readSource(ctx, dir, source.Options{Tags: o.Tags, Progress: func(stage string) { o.progress(dir, stage) }})
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +152,7 @@ func inspectImage(ctx context.Context, ref string, o Options) ([]Plugin, error) 
 	read := map[string]Plugin{}
 	var failed error
 	execs, err := img.Executables(ctx, func(f image.File) bool {
-		p, err := binary.Inspect(ctx, f, f.Size, f.Path)
+		p, err := readExecutable(ctx, f, f.Size, f.Path)
 		if err != nil {
 			if failed == nil && !errors.Is(err, binary.ErrNoAPI) {
 				failed = err

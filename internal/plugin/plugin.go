@@ -1,6 +1,6 @@
-// Package plugin finds out what NRI plugins need: from an executable, from
-// source code, from a container image, and from the manifest in which an
-// author declares it.
+// Package plugin finds out what NRI plugins, device plugins and DRA drivers
+// need: from an executable, from source code, from a container image, and from
+// the manifest in which an author declares it.
 //
 // Its subpackages each read one of these; this one understands references,
 // picks the reader, and lets a manifest that lies with the plugin have its say.

@@ -31,9 +31,11 @@ type InspectPlugin struct {
 	// Path is the file that was read; for an image the path inside of it.
 	Path string `json:"path,omitempty"`
 	// Reader names what was read.
-	Reader       string         `json:"reader" jsonschema:"enum=binary,enum=source,enum=manifest"`
-	Identity     PluginIdentity `json:"identity"`
-	NRI          PluginNRI      `json:"nri"`
+	Reader   string         `json:"reader" jsonschema:"enum=binary,enum=source,enum=manifest"`
+	Identity PluginIdentity `json:"identity"`
+	NRI      PluginNRI      `json:"nri"`
+	// Kubelet is what it carries of the kubelet's APIs; absent for an NRI plugin.
+	Kubelet      *PluginKubelet `json:"kubelet,omitempty"`
 	Requirements []Requirement  `json:"requirements"`
 	Gaps         []string       `json:"gaps"`
 	Warnings     []string       `json:"warnings"`
@@ -75,6 +77,15 @@ type PluginNRI struct {
 	ProtocolFrom  string `json:"protocolFrom,omitempty"`
 	ProtocolTo    string `json:"protocolTo,omitempty"`
 	Contradiction string `json:"contradiction,omitempty"`
+}
+
+// PluginKubelet tells which APIs of the kubelet a plugin carries.
+type PluginKubelet struct {
+	Module   string `json:"module,omitempty"`
+	Version  string `json:"version,omitempty"`
+	Replaces string `json:"replaces,omitempty"`
+	// APIs are those that are linked, such as "deviceplugin/v1beta1".
+	APIs []string `json:"apis"`
 }
 
 // Requirement is one capability that a plugin depends on.
@@ -201,6 +212,13 @@ func (i InspectPlugin) facts() [][2]string {
 	}
 	add("NRI", n.Module, n.Version, replaces, protocol)
 	add("", n.Contradiction)
+	if k := i.Kubelet; k != nil {
+		instead := ""
+		if k.Replaces != "" {
+			instead = "in place of " + k.Replaces
+		}
+		add("kubelet", k.Module, k.Version, instead, "("+strings.Join(k.APIs, ", ")+")")
+	}
 	platform := strings.Trim(id.OS+"/"+id.Arch, "/")
 	var build []string
 	for _, b := range []struct {

@@ -19,6 +19,9 @@ type Plugin struct {
 	Reader   string   `json:"reader"`
 	Identity Identity `json:"identity"`
 	NRI      NRI      `json:"nri"`
+	// Kubelet is what a device plugin, a DRA driver or a client of the kubelet
+	// carries of its APIs; nil for an NRI plugin.
+	Kubelet *Kubelet `json:"kubelet,omitempty"`
 	// Requirements are what the plugin depends on, normalised and sorted.
 	Requirements []capability.Requirement `json:"requirements"`
 	// Gaps says, one sentence each, what could not be read. While it is not
@@ -76,6 +79,20 @@ type NRI struct {
 	ProtocolTo   string `json:"protocolTo,omitempty"`
 	// Contradiction says where module and protocol disagree; usually empty.
 	Contradiction string `json:"contradiction,omitempty"`
+}
+
+// Kubelet tells which version of the kubelet's APIs a plugin carries.
+type Kubelet struct {
+	// Module is the module that really provides the API, usually k8s.io/kubelet:
+	// the replacement where there is one.
+	Module string `json:"module,omitempty"`
+	// Version is its version with "v"; empty if the module has none. It is the
+	// newest release of the kubelet whose API the plugin can know.
+	Version string `json:"version,omitempty"`
+	// Replaces is the module and version that a replace directive stands in for.
+	Replaces string `json:"replaces,omitempty"`
+	// APIs are those that are linked, such as "deviceplugin/v1beta1", sorted.
+	APIs []string `json:"apis"`
 }
 
 // Needs is what the plugin needs, in the form that [capability.Check] takes.

@@ -23,11 +23,30 @@ type loader struct {
 	pattern string
 	flags   []string
 	env     []string
+	api     api
 	// root is the directory of the main module.
 	root string
 	// goVersion, os and arch are those of the go command's answers.
 	goVersion, os, arch string
 }
+
+// api is what a plugin must use to be one.
+type api struct {
+	name    string
+	defines func(*packages.Package) bool
+	// library tells which packages are no code of the plugin although they use it.
+	library func(path string) bool
+}
+
+// noUse is an [ErrNoUse] in words.
+type noUse struct{ text string }
+
+func (e *noUse) Error() string { return e.text }
+func (e *noUse) Unwrap() error { return ErrNoUse }
+
+// ErrNoUse is the cause of an error about a module whose programs use nothing of
+// the API in question.
+var ErrNoUse = errors.New("no main package uses it")
 
 func newLoader(ctx context.Context, dir string, o Options) (*loader, error) {
 	info, err := os.Stat(dir)
@@ -111,7 +130,7 @@ func (l *loader) graph() (*graph, error) {
 		return nil, fmt.Errorf("no packages match %q", l.pattern)
 	}
 	g := &graph{api: map[string]*packages.Package{}, uses: map[string]map[string]bool{}}
-	dependent := g.dependent(roots)
+	dependent := g.dependent(roots, l.api.defines)
 	all := map[string]bool{}
 	var firstErr error
 	for _, p := range roots {
@@ -124,7 +143,7 @@ func (l *loader) graph() (*graph, error) {
 		g.mains = append(g.mains, p)
 		uses := map[string]bool{}
 		packages.Visit([]*packages.Package{p}, func(q *packages.Package) bool {
-			if dependent[q] && g.api[q.PkgPath] == nil && !isLibrary(q.PkgPath) {
+			if dependent[q] && g.api[q.PkgPath] == nil && !l.api.library(q.PkgPath) {
 				uses[q.PkgPath], all[q.PkgPath] = true, true
 			}
 			return dependent[q]
@@ -136,7 +155,7 @@ func (l *loader) graph() (*graph, error) {
 		if firstErr != nil {
 			return nil, firstErr
 		}
-		return nil, fmt.Errorf("no main package in %q uses NRI", l.pattern)
+		return nil, &noUse{fmt.Sprintf("no main package in %q uses %s", l.pattern, l.api.name)}
 	}
 	for _, p := range g.mains {
 		if err := firstError(p); err != nil {
@@ -152,10 +171,10 @@ func (l *loader) graph() (*graph, error) {
 }
 
 // dependent returns the packages that define the API or import one that does.
-func (g *graph) dependent(roots []*packages.Package) map[*packages.Package]bool {
+func (g *graph) dependent(roots []*packages.Package, defines func(*packages.Package) bool) map[*packages.Package]bool {
 	dependent := map[*packages.Package]bool{}
 	packages.Visit(roots, nil, func(p *packages.Package) {
-		if definesAPI(p) {
+		if defines(p) {
 			g.api[p.PkgPath] = p
 			dependent[p] = true
 		}

@@ -74,13 +74,17 @@ type call struct {
 	expr *ast.CallExpr
 }
 
-func newProgram(root string, pkgs []*packages.Package) (*program, error) {
-	p := &program{
+func emptyProgram(root string) *program {
+	return &program{
 		root: root, api: map[*types.Package]bool{}, stubs: map[*types.Package]bool{},
 		funcs: map[*types.Func]*function{}, calls: map[*types.Func][]call{},
 		ofVar: map[variable]symbols.Context{}, ofParam: map[*types.Var]symbols.Context{},
 		ofReturn: map[*function]symbols.Context{}, converted: map[conversion]bool{},
 	}
+}
+
+func newProgram(root string, pkgs []*packages.Package) (*program, error) {
+	p := emptyProgram(root)
 	seen := map[*types.Package]bool{}
 	for _, pkg := range pkgs {
 		p.fset = pkg.Fset
@@ -89,6 +93,16 @@ func newProgram(root string, pkgs []*packages.Package) (*program, error) {
 	if len(p.api) == 0 {
 		return nil, fmt.Errorf("the NRI API package has none of the types of the NRI API")
 	}
+	p.read(pkgs, seen)
+	for _, f := range p.order {
+		p.collect(f)
+	}
+	return p, nil
+}
+
+// read lists the functions of the walked packages and what they mention.
+// imported are all packages, walked or not.
+func (p *program) read(pkgs []*packages.Package, imported map[*types.Package]bool) {
 	for _, pkg := range pkgs {
 		if !p.api[pkg.Types] && !p.stubs[pkg.Types] {
 			p.pkgs = append(p.pkgs, pkg)
@@ -97,14 +111,10 @@ func newProgram(root string, pkgs []*packages.Package) (*program, error) {
 	for _, pkg := range p.pkgs {
 		p.declarations(pkg)
 	}
-	p.wantedMethods(seen)
+	p.wantedMethods(imported)
 	for _, f := range p.order {
 		p.scan(f)
 	}
-	for _, f := range p.order {
-		p.collect(f)
-	}
-	return p, nil
 }
 
 // classify finds the packages that define the API and the stub, by their types.

@@ -32,6 +32,8 @@ import (
 	"context"
 	"fmt"
 
+	"golang.org/x/tools/go/packages"
+
 	"github.com/nri-compat/nri-compat/internal/plugin/found"
 )
 
@@ -51,17 +53,38 @@ type Options struct {
 // command is missing or fails, or if the code of such a package does not
 // compile.
 func Inspect(ctx context.Context, dir string, o Options) ([]found.Plugin, error) {
+	return o.inspect(dir, func(o Options) ([]found.Plugin, error) { return inspect(ctx, dir, o) })
+}
+
+// inspect fills in the options and names the directory in the error.
+func (o Options) inspect(dir string, read func(Options) ([]found.Plugin, error)) ([]found.Plugin, error) {
 	if o.Pattern == "" {
 		o.Pattern = "./..."
 	}
 	if o.Progress == nil {
 		o.Progress = func(string) {}
 	}
-	plugins, err := inspect(ctx, dir, o)
+	plugins, err := read(o)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
 	return plugins, nil
+}
+
+// load lists the packages, and reads those of the plugins with their types.
+func (l *loader) load(o Options) (*graph, []*packages.Package, error) {
+	o.Progress("listing packages")
+	g, err := l.graph()
+	if err != nil {
+		return nil, nil, err
+	}
+	o.Progress(fmt.Sprintf("checking the types of %d packages", len(g.walked)))
+	pkgs, err := l.types(g)
+	if err != nil {
+		return nil, nil, err
+	}
+	o.Progress("reading the code")
+	return g, pkgs, nil
 }
 
 func inspect(ctx context.Context, dir string, o Options) ([]found.Plugin, error) {
@@ -69,17 +92,11 @@ func inspect(ctx context.Context, dir string, o Options) ([]found.Plugin, error)
 	if err != nil {
 		return nil, err
 	}
-	o.Progress("listing packages")
-	g, err := l.graph()
+	l.api = api{"NRI", definesAPI, isLibrary}
+	g, pkgs, err := l.load(o)
 	if err != nil {
 		return nil, err
 	}
-	o.Progress(fmt.Sprintf("checking the types of %d packages", len(g.walked)))
-	pkgs, err := l.types(g)
-	if err != nil {
-		return nil, err
-	}
-	o.Progress("reading the code")
 	prog, err := newProgram(l.root, pkgs)
 	if err != nil {
 		return nil, err
