@@ -56,8 +56,9 @@ off by default; --assume nri.enabled=default makes the default count.
 For device plugins and DRA drivers the runtime is the kubelet: kubelet@1.30.4,
 'kubelet@>=1.27', "$(kubelet --version)". What depends on a feature gate follows
 its default, --assume featureGates.DevicePluginCDIDevices=true, or the
-KubeletConfiguration of --runtime-config. With --together a kubelet and a
-container runtime are checked as one node: CDI devices need both.
+KubeletConfiguration of --runtime-config. Of a kubelet and a container runtime
+each plugin is checked against the one that it is for. With --together the two
+are checked as one node: CDI devices need both.
 
 Without arguments it checks the plugins that .nri-compat.yaml names, and if it
 names none all plugins of this node, connected and installed, against the node's
@@ -281,6 +282,7 @@ func checkedPlugin(p *plugin.Plugin, name string) report.CheckPlugin {
 func (r *checkRun) add(plugin report.CheckPlugin, need capability.Needs, supports []inference.Support) {
 	var groups []inference.Group
 	var advice inference.Advice
+	supports = deciding(need, supports)
 	names := runtimeNames(need, supports)
 	if r.pair != nil {
 		groups = []inference.Group{inference.EvaluateTogether(r.excuses.together(plugin, need, *r.pair), *r.pair)}
@@ -297,6 +299,24 @@ func (r *checkRun) add(plugin report.CheckPlugin, need capability.Needs, support
 			return i.Requirement.Level == capability.Requires && i.Status == capability.StatusOK && len(i.Answer.Bugs) > 0
 		}))
 	}
+}
+
+// deciding leaves out the runtimes that decide about nothing of what is needed,
+// if others that were asked for do: with a kubelet and a container runtime each
+// plugin is checked against the one that it is for. Where none does they stay,
+// and say so.
+func deciding(need capability.Needs, supports []inference.Support) []inference.Support {
+	if len(need.Requirements) == 0 {
+		return supports
+	}
+	names := inference.RuntimesForNeeds(need)
+	left := slices.DeleteFunc(slices.Clone(supports), func(s inference.Support) bool {
+		return s.Runtime.Name != "" && !slices.Contains(names, s.Runtime.Name)
+	})
+	if len(left) == 0 {
+		return supports
+	}
+	return left
 }
 
 // runtimeNames lists the runtimes that were asked about and that decide about

@@ -59,8 +59,8 @@ func (t *Table) Matches(expr string, r Runtime) (bool, error) {
 	if r.Name != canonical || r.Version.Prerelease() || !c.pass(r.Version) {
 		return false, nil
 	}
-	if !c.newest {
-		return true, nil
+	if !c.newest || canonical == Kubelet {
+		return true, nil // the row of a line of the kubelet stands for all of it
 	}
 	all, err := t.matching(expr, c.name, c.pass)
 	return err == nil && r.Version.Compare(all[len(all)-1].Version) == 0, err

@@ -219,3 +219,19 @@ func TestAdviseFamilies(t *testing.T) {
 		t.Errorf("a device plugin works with containerd %s", f.From)
 	}
 }
+
+// TestMatchesKubelet: a line of the kubelet stands for all its patch releases.
+func TestMatchesKubelet(t *testing.T) {
+	r, err := ParseRuntime("kubelet@v1.28.3-gke.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for expr, want := range map[string]bool{
+		"kubelet@1.28": true, "kubelet@1.28.x": true, "kubelet@>=1.27 <1.29": true, "kubelet@all": true, "kubelet@1.28.3": true,
+		"kubelet@1.28.4": false, "kubelet@1.29": false, "kubelet@<1.28": false, "containerd@all": false,
+	} {
+		if got, err := Builtin().Matches(expr, r); err != nil || got != want {
+			t.Errorf("%s: %v, %v; want %v", expr, got, err, want)
+		}
+	}
+}

@@ -151,3 +151,34 @@ func FuzzOverlay(f *testing.F) {
 		table.Lookup(Runtime{Name: Containerd, Version: Version{Major: 1, Minor: 7, Patch: 30}}, nil).Set()
 	})
 }
+
+// TestOverlayOfTheKubelet: a vendor's backport counts for every patch release,
+// and what the kubelet decides nothing about is refused.
+func TestOverlayOfTheKubelet(t *testing.T) {
+	overlay := func(rows string) (*Table, error) {
+		return Builtin().Overlay(strings.NewReader(`{"schemaVersion": 1, `+rows+`}`), "vendor.json")
+	}
+	table, err := overlay(`"ranges": [{"capability":"DEVICE_CDI_DEVICES","runtime":"kubelet","line":"1.27","from":"1.27.0","state":"yes","because":"backported by us"}]`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for version, want := range map[string]capability.State{"1.26.3": capability.No, "1.27.0": capability.Yes, "1.27.9": capability.Yes, "1.28.0": capability.Conditional} {
+		r, err := ParseRuntime("kubelet@" + version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := table.Lookup(r, nil).Answer(capability.DeviceCDIDevices).State; got != want {
+			t.Errorf("%s: %s, want %s", r, got, want)
+		}
+	}
+	for rows, says := range map[string]string{
+		`"ranges": [{"capability":"ADJUST_MOUNTS","runtime":"kubelet","line":"1.27","from":"1.27.0","state":"yes","because":"x"}]`:   "kubelet decides nothing about it",
+		`"ranges": [{"capability":"DEVICE_WINDOWS","runtime":"containerd","line":"2.1","from":"2.1.0","state":"yes","because":"x"}]`: "containerd decides nothing about it",
+		`"releases": [{"runtime":"kubelet","version":"1.39.0","date":"2027-01-15","nri":"v0.8.0","nriEnabled":false,"because":"x"}]`: "has no NRI",
+		`"releases": [{"runtime":"containerd","version":"2.9.0","date":"2027-01-15","nriEnabled":false,"because":"x"}]`:              "needs the name",
+	} {
+		if _, err := overlay(rows); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", rows, err)
+		}
+	}
+}
