@@ -34,7 +34,7 @@ func ReadRelease(ctx context.Context, version string, env []string) (Release, er
 	}
 	cmd := exec.CommandContext(ctx, "go", "list", "-m", "-json", "-mod=mod", Kubernetes+"@"+version)
 	cmd.Dir = dir
-	cmd.Env = append(slices.Clone(env), "GOWORK=off", "GOFLAGS=", "GO111MODULE=on", "PWD="+dir)
+	cmd.Env = append(slices.Clone(env), "GOWORK=off", "GOFLAGS=", "GOTOOLCHAIN=local", "GO111MODULE=on", "PWD="+dir)
 	cmd.WaitDelay = time.Second
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr

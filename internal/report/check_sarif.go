@@ -135,7 +135,7 @@ func (r *sarifRule) describeCapability(name string) {
 	}
 	r.HelpURI = capabilityPage + "#" + strings.ToLower(name)
 	r.Help.Markdown += "\n\n[More about " + name + "](" + r.HelpURI + ")"
-	r.Properties = &sarifRuleBag{Tags: []string{"nri", strings.ToLower(string(id.Kind()))}}
+	r.Properties = &sarifRuleBag{Tags: []string{string(id.Kind().Family()), strings.ToLower(string(id.Kind()))}}
 }
 
 func (c *Check) bugText(id string) string {

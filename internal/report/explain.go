@@ -204,9 +204,13 @@ func (d *Explain) runtimeText(p *printer, r RuntimeHistory, style Style) {
 	if !style.Wide {
 		return
 	}
+	var told []string // the kubelet's lines mostly have the references of the one before
 	for _, l := range r.Lines {
 		for _, ref := range l.References {
-			p.linef("  see %s", ref)
+			if r.Runtime != inference.Kubelet || !slices.Contains(told, ref) {
+				p.linef("  see %s", ref)
+			}
+			told = append(told, ref)
 		}
 	}
 }
