@@ -2,9 +2,13 @@ package source
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/nri-compat/nri-compat/capability"
 )
 
 // TestKubeletPlugins: every device plugin must be read exactly as its
@@ -40,5 +44,69 @@ func TestFamiliesOfSource(t *testing.T) {
 	}
 	if got, err := Inspect(t.Context(), filepath.Join(pluginsDir, "kubelet-plain"), Options{}); !errors.Is(err, ErrNoUse) {
 		t.Errorf("a device plugin: %v, %v", got, err)
+	}
+}
+
+// TestKubeletVariants changes one thing of the plain plugin and looks what that
+// changes in its needs.
+func TestKubeletVariants(t *testing.T) {
+	const (
+		start    = "\tgo func() { log.Fatal(s.Serve(l)) }()\n\tif err := register(); err != nil {\n\t\tlog.Fatal(err)\n\t}\n\tselect {}\n"
+		unasked  = "\treturn &v1beta1.DevicePluginOptions{}, nil\n"
+		response = "\tout := &v1beta1.AllocateResponse{}\n"
+	)
+	for _, test := range []struct {
+		name, old, new string
+		needs          []capability.ID // besides the API itself
+		gap            string
+	}{
+		{"serves in a function of its own", start, "\tgo serve(s, l)\n\tif err := register(); err != nil {\n\t\tlog.Fatal(err)\n\t}\n\tselect {}\n}\n\nfunc serve(s *grpc.Server, l net.Listener) {\n\tlog.Fatal(s.Serve(l))\n", nil, ""},
+		{"serves through an interface", start, "\tvar x server = s\n\tgo x.Serve(l)\n\tlog.Fatal(register())\n}\n\ntype server interface{ Serve(net.Listener) error }\n\nfunc _() {\n", nil, "could not be told"},
+		{"registers in a goroutine", start, "\tgo func() { log.Print(register()) }()\n\tlog.Fatal(s.Serve(l))\n", nil, "could not be told"},
+		{"serves in a goroutine, too late", start, "\tlog.Print(register())\n\tgo func() { log.Fatal(s.Serve(l)) }()\n\tselect {}\n", []capability.ID{capability.DeviceRegisterBeforeServe}, ""},
+		{"never registers", start, "\tlog.Fatal(s.Serve(l))\n", nil, ""},
+		{"an option that a variable decides", unasked, "\to := &v1beta1.DevicePluginOptions{}\n\to.PreStartRequired = os.Getenv(\"X\") != \"\"\n\treturn o, nil\n",
+			[]capability.ID{capability.DevicePrestartContainer, capability.DeviceGetOptions}, ""},
+		{"an option that is off", unasked, "\treturn &v1beta1.DevicePluginOptions{PreStartRequired: false}, nil\n", nil, ""},
+		{"annotations", response, response + "\tout.ContainerResponses = append(out.ContainerResponses, &v1beta1.ContainerAllocateResponse{Annotations: map[string]string{\"a\": \"b\"}})\n",
+			[]capability.ID{capability.DeviceContainerAnnotations}, ""},
+		{"annotations that are none", response, response + "\tout.ContainerResponses = append(out.ContainerResponses, &v1beta1.ContainerAllocateResponse{Annotations: nil, CDIDevices: []*v1beta1.CDIDevice{}})\n", nil, ""},
+		{"code that nothing reaches", "func register() error {", "func unused() *v1beta1.Device { return &v1beta1.Device{Topology: &v1beta1.TopologyInfo{Nodes: []*v1beta1.NUMANode{{ID: 1}}}} }\n\nfunc register() error {", nil, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			for _, name := range []string{"go.mod", "go.sum", "main.go"} {
+				text, err := os.ReadFile(filepath.Join(pluginsDir, "kubelet-plain", name))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if name == "main.go" {
+					if !strings.Contains(string(text), test.old) {
+						t.Fatalf("main.go has no %q", test.old)
+					}
+					text = []byte(strings.Replace(string(text), test.old, test.new, 1))
+				}
+				if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, err := InspectKubelet(t.Context(), dir, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := append([]capability.ID{capability.DevicePluginV1beta1}, test.needs...)
+			var needs []capability.ID
+			for _, r := range got[0].Requirements {
+				needs = append(needs, r.Capability)
+			}
+			slices.Sort(want)
+			slices.Sort(needs)
+			if !slices.Equal(needs, want) {
+				t.Errorf("needs %v, want %v", needs, want)
+			}
+			if gaps := strings.Join(got[0].Gaps, "; "); !strings.Contains(gaps, test.gap) || (gaps == "") != (test.gap == "") {
+				t.Errorf("gaps %q", gaps)
+			}
+		})
 	}
 }

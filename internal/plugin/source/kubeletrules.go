@@ -58,7 +58,9 @@ func answersSomething(f *function) bool {
 
 // order finds out whether the plugin serves before it registers, as kubelets
 // from 1.25 on demand: in each function that does both, by itself or by what it
-// calls, the first of the two in the text comes first.
+// calls, the first of the two in the text comes first. A goroutine that is
+// started to register before the function serves may wait until it does: then
+// nothing is told.
 func (u *kubeletUses) order() {
 	if len(u.registers) == 0 {
 		return
@@ -68,22 +70,8 @@ func (u *kubeletUses) order() {
 		if !u.in[f.pkg.PkgPath] || !u.reached[f] {
 			continue
 		}
-		serve, register := token.NoPos, token.NoPos
-		ast.Inspect(f.node, func(n ast.Node) bool {
-			c, ok := n.(*ast.CallExpr)
-			if !ok {
-				return true
-			}
-			serves, registers := u.does(f, c)
-			switch {
-			case serves && !registers && serve == token.NoPos:
-				serve = c.Pos()
-			case registers && !serves && register == token.NoPos:
-				register = c.Pos()
-			}
-			return true
-		})
-		if serve == token.NoPos || register == token.NoPos {
+		serve, register, apart := u.first(f)
+		if serve == token.NoPos || register == token.NoPos || apart && register < serve {
 			continue
 		}
 		told = true
@@ -98,6 +86,33 @@ func (u *kubeletUses) order() {
 	if !told {
 		u.gaps = append(u.gaps, "whether the plugin serves before it registers, as kubelets from 1.25 on demand, could not be told")
 	}
+}
+
+// first returns where a function first serves and where it first registers;
+// apart tells that it registers in a goroutine.
+func (u *kubeletUses) first(f *function) (serve, register token.Pos, apart bool) {
+	depth := 0
+	var walk func(n ast.Node) bool
+	walk = func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.GoStmt:
+			depth++
+			ast.Inspect(n.Call, walk)
+			depth--
+			return false
+		case *ast.CallExpr:
+			serves, registers := u.does(f, n)
+			switch {
+			case serves && !registers && serve == token.NoPos:
+				serve = n.Pos()
+			case registers && !serves && register == token.NoPos:
+				register, apart = n.Pos(), depth > 0
+			}
+		}
+		return true
+	}
+	ast.Inspect(f.node, walk)
+	return serve, register, apart
 }
 
 // does tells whether a call serves or registers, directly or by what it calls.
