@@ -2,10 +2,20 @@ package report
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/nri-compat/nri-compat/capability"
 	"github.com/nri-compat/nri-compat/inference"
 )
+
+// KnownBug is a known bug as far as it matters for a result.
+type KnownBug struct {
+	capability.Bug
+	// Touches are the required capabilities it touches.
+	Touches []string `json:"touches"`
+	// In are the releases of the result that have it, if not all of them do.
+	In []string `json:"in,omitempty"`
+}
 
 // addBugs notes the bugs that touch a capability. One that makes the state
 // harmful is told by the state already.
@@ -47,5 +57,25 @@ func (r *Result) addOtherBugs(g inference.Group) {
 		if len(r.OtherBugs[i].In) == len(g.Outcomes) {
 			r.OtherBugs[i].In = nil
 		}
+	}
+}
+
+func (r Result) bugsText(p *printer, style Style) {
+	for _, b := range r.Bugs {
+		p.linef("  known bug %s (%s), touches %s: %s", b.ID, b.Severity, strings.Join(b.Touches, ", "), b.Text)
+	}
+	if len(r.OtherBugs) == 0 {
+		return
+	}
+	if !style.Wide {
+		p.linef("  %s that any plugin can hit (-o wide lists them)", count(len(r.OtherBugs), "known bug", "known bugs"))
+		return
+	}
+	for _, b := range r.OtherBugs {
+		in := ""
+		if len(b.In) > 0 {
+			in = ", in " + strings.Join(b.In, ", ")
+		}
+		p.linef("  known bug %s (%s), any plugin%s: %s", b.ID, b.Severity, in, b.Text)
 	}
 }

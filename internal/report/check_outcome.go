@@ -1,0 +1,175 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/nri-compat/nri-compat/capability"
+)
+
+// Outcome is the outcome for one capability.
+type Outcome struct {
+	ID     string `json:"id"`
+	Level  string `json:"level" jsonschema:"enum=requires,enum=wants"`
+	Source string `json:"source" jsonschema:"enum=declared,enum=source,enum=binary,enum=observed"`
+	Status string `json:"status" jsonschema:"enum=ok,enum=missing,enum=conditional,enum=harmful,enum=unknown"`
+	State  string `json:"state" jsonschema:"enum=unknown,enum=yes,enum=partial,enum=conditional,enum=no,enum=harmful"`
+	Effect string `json:"effect" jsonschema:"enum=none,enum=refused,enum=create-error,enum=dropped,enum=empty,enum=never-called,enum=crash,enum=hang"`
+	// Consequence says in words what happens; empty if the status is ok.
+	Consequence string `json:"consequence,omitempty"`
+	// Instead says what to do instead where it is missing or harmful; may be
+	// empty.
+	Instead  string               `json:"instead,omitempty"`
+	Settings []capability.Setting `json:"settings"`
+	Note     string               `json:"note,omitempty"`
+	Origin   string               `json:"origin,omitempty"`
+	Unproven bool                 `json:"unproven,omitempty"`
+	// Waived says why the outcome does not count although it is not ok.
+	Waived     *Waived               `json:"waived,omitempty"`
+	Evidence   []capability.Evidence `json:"evidence"`
+	References []string              `json:"references"`
+}
+
+func newOutcome(item capability.Item) Outcome {
+	a := item.Answer
+	o := Outcome{
+		ID: item.Requirement.Capability.String(), Level: item.Requirement.Level.String(),
+		Source: item.Requirement.Source.String(), Status: item.Status.String(),
+		State: a.State.String(), Effect: a.Effect.String(), Settings: emptyNotNull(a.Settings),
+		Note: a.Note, Origin: a.Origin, Unproven: item.Requirement.Unproven,
+		Evidence: emptyNotNull(item.Requirement.Evidence), References: emptyNotNull(a.References),
+	}
+	if item.Status == capability.StatusOK {
+		if a.State == capability.Conditional {
+			o.Effect = capability.NoEffect.String() // of the setting that is met
+		}
+		return o
+	}
+	o.Consequence = consequence(item.Requirement.Capability, a)
+	if e, ok := capability.Lookup(item.Requirement.Capability); ok && item.Status != capability.StatusUnknown && item.Status != capability.StatusConditional {
+		o.Instead = e.Instead
+	}
+	return o
+}
+
+// consequence says in words what happens to a plugin that uses it.
+func consequence(id capability.ID, a capability.Answer) string {
+	if a.State == capability.Unknown {
+		if a.Note != "" {
+			return a.Note
+		}
+		return "nothing is known"
+	}
+	if a.Consequence != "" {
+		return a.Consequence
+	}
+	e, ok := capability.Lookup(id)
+	switch a.Effect {
+	case capability.Crash:
+		return "using it ends the runtime process"
+	case capability.Hang:
+		if ok && e.Effect == capability.Hang {
+			return e.Consequence
+		}
+		return "using it makes the runtime hang"
+	case capability.CreateError:
+		return "the container is not created"
+	case capability.Refused:
+		if !ok || e.Effect != capability.Refused {
+			return "the registration of the plugin fails"
+		}
+	}
+	if ok {
+		return e.Consequence
+	}
+	return a.Effect.String()
+}
+
+func (o Outcome) effect() string {
+	if o.Effect == capability.NoEffect.String() {
+		return ""
+	}
+	return o.Effect
+}
+
+// why is the one sentence next to a status.
+func (o Outcome) why() string {
+	if o.Status != capability.StatusOK.String() {
+		return o.Consequence
+	}
+	for _, s := range o.Settings {
+		return fmt.Sprintf("because %s is %s (%s)", s.Name, orNotSet(s.Value), plain(s.Origin))
+	}
+	if o.State == capability.Partial.String() {
+		return "partial: " + o.Note
+	}
+	return ""
+}
+
+func orNotSet(value string) string {
+	if value == "" {
+		return "not set"
+	}
+	return plain(value)
+}
+
+// details are the lines below the table: what to change, what to do instead,
+// where it is used.
+func (o Outcome) details(p *printer, style Style) {
+	if o.Waived != nil {
+		p.linef("  %s %s", o.ID, o.Waived.line())
+	}
+	for _, s := range o.Settings {
+		if !s.Met() {
+			p.linef("  %s needs %s=%s, which is %s (%s)", o.ID, s.Name, s.Want, orNotSet(s.Value), plain(s.Origin))
+			if s.Key != "" {
+				p.linef("    set in %s", s.Key)
+			}
+		}
+	}
+	if o.Status == capability.StatusOK.String() && !style.Wide {
+		return
+	}
+	if o.Instead != "" {
+		p.linef("  instead of %s: %s", o.ID, o.Instead)
+	}
+	for i, e := range o.Evidence {
+		if i == 3 && !style.Wide {
+			p.linef("  … and %d more places (-o wide lists them)", len(o.Evidence)-i)
+			break
+		}
+		p.linef("  %s used: %s", o.ID, evidenceLine(e))
+	}
+	if style.Wide {
+		if o.Note != "" {
+			p.linef("  %s: %s", o.ID, plain(o.Note))
+		}
+		for _, ref := range o.References {
+			p.linef("  %s: see %s", o.ID, ref)
+		}
+	}
+}
+
+// evidenceLine says where a plugin uses a capability.
+func evidenceLine(e capability.Evidence) string {
+	var parts []string
+	if e.File != "" {
+		place := plain(e.File)
+		if e.Line > 0 {
+			place += fmt.Sprintf(":%d", e.Line)
+		}
+		parts = append(parts, place)
+	}
+	if e.Symbol != "" {
+		parts = append(parts, e.Kind+" of "+plain(e.Symbol))
+	} else {
+		parts = append(parts, e.Kind)
+	}
+	if e.Function != "" {
+		parts = append(parts, "in "+plain(e.Function))
+	}
+	if e.Detail != "" {
+		parts = append(parts, "("+plain(e.Detail)+")")
+	}
+	return strings.Join(parts, " ")
+}
