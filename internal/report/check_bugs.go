@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -60,9 +61,13 @@ func (r *Result) addOtherBugs(g inference.Group) {
 	}
 }
 
-func (r Result) bugsText(p *printer, style Style) {
+func (r Result) bugsText(p *printer, style Style, told told) {
 	for _, b := range r.Bugs {
-		p.linef("  known bug %s (%s), touches %s: %s", b.ID, b.Severity, strings.Join(b.Touches, ", "), b.Text)
+		line := fmt.Sprintf("  known bug %s (%s), touches %s", b.ID, b.Severity, strings.Join(b.Touches, ", "))
+		if told.first("bug " + b.ID) {
+			line += ": " + b.Text
+		}
+		p.linef("%s", line)
 	}
 	if len(r.OtherBugs) == 0 {
 		return

@@ -115,7 +115,7 @@ func orNotSet(value string) string {
 
 // details are the lines below the table: what to change, what to do instead,
 // where it is used.
-func (o Outcome) details(p *printer, style Style) {
+func (o Outcome) details(p *printer, style Style, told told) {
 	if o.Waived != nil {
 		p.linef("  %s %s", o.ID, o.Waived.line())
 	}
@@ -130,16 +130,10 @@ func (o Outcome) details(p *printer, style Style) {
 	if o.Status == capability.StatusOK.String() && !style.Wide {
 		return
 	}
-	if o.Instead != "" {
+	if o.Instead != "" && told.first("instead of "+o.ID+o.Instead) {
 		p.linef("  instead of %s: %s", o.ID, o.Instead)
 	}
-	for i, e := range o.Evidence {
-		if i == 3 && !style.Wide {
-			p.linef("  … and %d more places (-o wide lists them)", len(o.Evidence)-i)
-			break
-		}
-		p.linef("  %s used: %s", o.ID, evidenceLine(e))
-	}
+	o.evidenceText(p, style, told)
 	if style.Wide {
 		if o.Note != "" {
 			p.linef("  %s: %s", o.ID, plain(o.Note))
@@ -147,6 +141,20 @@ func (o Outcome) details(p *printer, style Style) {
 		for _, ref := range o.References {
 			p.linef("  %s: see %s", o.ID, ref)
 		}
+	}
+}
+
+// evidenceText says where the plugin uses the capability.
+func (o Outcome) evidenceText(p *printer, style Style, told told) {
+	if len(o.Evidence) == 0 || !told.first("use of "+o.ID) {
+		return
+	}
+	for i, e := range o.Evidence {
+		if i == 3 && !style.Wide {
+			p.linef("  … and %d more places (-o wide lists them)", len(o.Evidence)-i)
+			break
+		}
+		p.linef("  %s used: %s", o.ID, evidenceLine(e))
 	}
 }
 

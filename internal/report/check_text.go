@@ -17,10 +17,11 @@ func (c *Check) Text(w io.Writer, style Style) error {
 		for _, text := range plugin.Warnings {
 			p.linef("  warning: %s", plain(text))
 		}
+		told := told{wide: style.Wide, lines: map[string]bool{}}
 		for _, r := range c.Results {
 			if r.Plugin == plugin.Name {
 				p.linef("")
-				c.resultText(p, r, style)
+				c.resultText(p, r, style, told)
 			}
 		}
 		for _, a := range c.Advice {
@@ -97,7 +98,21 @@ func (r RuntimeRange) knowledge(table string) string {
 	return strings.Join(append(parts, table+", "+r.Match), ", ")
 }
 
-func (c *Check) resultText(p *printer, r Result, style Style) {
+// told remembers what was said of a plugin: what holds on many releases is
+// printed for the first of them only. The wide text leaves nothing out.
+type told struct {
+	wide  bool
+	lines map[string]bool
+}
+
+// first tells whether a line is to be printed, and notes that it was.
+func (t told) first(line string) bool {
+	before := t.lines[line]
+	t.lines[line] = true
+	return !before || t.wide
+}
+
+func (c *Check) resultText(p *printer, r Result, style Style, told told) {
 	p.linef("%s", style.bold(style.fit(r.Runtime.title()+"   "+r.Runtime.knowledge(c.tableName()))))
 	if r.Runtime.Why != "" {
 		p.linef("  %s", plain(r.Runtime.Why))
@@ -122,9 +137,9 @@ func (c *Check) resultText(p *printer, r Result, style Style) {
 		p.linef("%d more ok (-o wide lists them)", hidden)
 	}
 	for _, o := range shown {
-		o.details(p, style)
+		o.details(p, style, told)
 	}
-	r.bugsText(p, style)
+	r.bugsText(p, style, told)
 	for _, g := range r.Gaps {
 		p.linef("  could not be read: %s", plain(g))
 	}
