@@ -250,7 +250,7 @@ func (r *checkRun) answers(answers []plugin.Answer, supports []inference.Support
 			against := supports
 			if len(r.runtimes) == 0 {
 				if len(p.Supports) == 0 {
-					return usagef("no runtime: name one with --runtime, such as --runtime containerd@2.1.3 (%s declares none in a manifest)", names[p])
+					return usagef("no runtime: name one with --runtime, such as --runtime %s (%s declares none in a manifest)", exampleFor(p.Needs()), names[p])
 				}
 				declared, err := selectAll(r.table, p.Supports)
 				if err != nil {
@@ -266,6 +266,14 @@ func (r *checkRun) answers(answers []plugin.Answer, supports []inference.Support
 		}
 	}
 	return nil
+}
+
+// exampleFor is a release of a runtime that decides about the needs.
+func exampleFor(need capability.Needs) string {
+	if slices.Equal(inference.RuntimesForNeeds(need), []string{inference.Kubelet}) {
+		return "kubelet@1.34.1"
+	}
+	return "containerd@2.1.3"
 }
 
 func checkedPlugin(p *plugin.Plugin, name string) report.CheckPlugin {

@@ -50,7 +50,7 @@ func RuntimesForNeeds(need capability.Needs) []string {
 // from the other one, nor yes.
 func elsewhere(id capability.ID, runtime string) capability.Answer {
 	if id.Kind().Family() == capability.Kubelet {
-		return capability.Answer{Note: fmt.Sprintf("the kubelet decides about it, not %s: check --together asks both", runtime)}
+		return capability.Answer{Note: fmt.Sprintf("the kubelet decides about it, not %s: check it against a kubelet", runtime)}
 	}
-	return capability.Answer{Note: "the container runtime decides about it, not the kubelet: check --together asks both"}
+	return capability.Answer{Note: "the container runtime decides about it, not the kubelet: check it against containerd or CRI-O"}
 }
