@@ -32,10 +32,14 @@ func readExecutable(ctx context.Context, r io.ReaderAt, size int64, path string)
 		return found.Plugin{}, err
 	case err != nil:
 		return kubelet, kubeletErr
+	case errors.Is(kubeletErr, binary.ErrNoKubeletAPI):
+		return nri, nil
+	case ctx.Err() != nil:
+		return found.Plugin{}, ctx.Err()
 	case kubeletErr != nil:
-		// That it is an NRI plugin is known; of the rest there is nothing, or
-		// nothing that a reader of it could tell.
-		return nri, ctx.Err()
+		// That it is an NRI plugin is known all the same.
+		nri.Gaps = append(nri.Gaps, fmt.Sprintf("whether it is a device plugin or a DRA driver too: %v", kubeletErr))
+		return nri, nil
 	}
 	return join(nri, kubelet), nil
 }
