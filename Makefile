@@ -39,9 +39,9 @@ bench: build ## print ratios of running times, and the size of the binary
 	go test -run '^$$' -bench . -benchtime 20x ./...
 
 fuzz: ## run every fuzz target for FUZZTIME
-	@for target in $$(git grep -hoE '^func Fuzz[A-Za-z0-9]+' -- '*_test.go' | sed 's/func //'); do \
-		dir=$$(dirname $$(git grep -lE "^func $$target\(" -- '*_test.go' | head -1)); \
-		echo "$$dir $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x ./$$dir || exit 1; \
+	@git grep -oE '^func Fuzz[A-Za-z0-9]+' -- '*_test.go' | while IFS=: read -r file target; do \
+		set -- $$(dirname $$file) "$${target#func }"; echo "$$1 $$2"; \
+		go test -run '^$$' -fuzz "^$$2$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x ./$$1 </dev/null || exit 1; \
 	done
 
 table: ## compare the table with clones: make table CONTAINERD=dir CRIO=dir NRI=dir
