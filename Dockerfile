@@ -9,6 +9,8 @@ WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
+# The tag of the tree is the version that the program reports.
+RUN git config --global --add safe.directory /src
 RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -ldflags "-s -w" -o /out/nri-compat .
 RUN mkdir -p /out/tmp && chmod 1777 /out/tmp
 

@@ -218,6 +218,9 @@ func TestGoReleaser(t *testing.T) {
 		if !slices.Contains(b.Env, "CGO_ENABLED=0") {
 			t.Errorf("build %s is not static", b.ID)
 		}
+		if !slices.Contains(b.Env, "GOFLAGS=-buildvcs=true") {
+			t.Errorf("build %s may not know its version", b.ID)
+		}
 	}
 	for _, a := range g.Archives {
 		for _, id := range a.IDs {
