@@ -28,8 +28,8 @@ type Advice struct {
 	// Fits are the runs of releases that satisfy everything required, by
 	// runtime and release, oldest first.
 	Fits []Fit
-	// Nowhere are the required capabilities that no release of any of the
-	// runtimes has, sorted by name.
+	// Nowhere are the required capabilities that every release of the runtimes
+	// that decide about them is known to lack, sorted by name.
 	Nowhere []capability.ID
 }
 
@@ -55,7 +55,8 @@ func (t *Table) Advise(need capability.Needs, runtimes []string, values Values) 
 	var advice Advice
 	nowhere := map[capability.ID]bool{}
 	for _, r := range required {
-		nowhere[r.Capability] = true
+		decided := slices.ContainsFunc(runtimes, func(name string) bool { return FamilyOf(name) == r.Capability.Kind().Family() })
+		nowhere[r.Capability] = decided
 	}
 	all := required
 	for _, runtime := range runtimes {
@@ -110,6 +111,9 @@ func (t *Table) satisfies(required []capability.Requirement, rel Release, values
 					with = append(with, w)
 				}
 			}
+		case capability.StatusUnknown:
+			nowhere[r.Capability] = false // it may be there
+			ok = false
 		default:
 			ok = false
 		}

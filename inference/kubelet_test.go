@@ -235,3 +235,26 @@ func TestMatchesKubelet(t *testing.T) {
 		}
 	}
 }
+
+func TestAdviceKnowsOnlyWhatWasAsked(t *testing.T) {
+	need := func(ids ...capability.ID) (n capability.Needs) {
+		for _, id := range ids {
+			n.Requirements = append(n.Requirements, capability.Requirement{Capability: id})
+		}
+		return n
+	}
+	for _, c := range []struct {
+		name     string
+		need     capability.Needs
+		runtimes []string
+		nowhere  []capability.ID
+	}{
+		{"another runtime decides", need(capability.AdjustCDIDevices, capability.DeviceCDIDevices), []string{Containerd}, nil},
+		{"some releases are unknown", need(capability.DRAUnknownServices), []string{Kubelet}, nil},
+		{"all lack it", need(capability.ProtoShutdown, capability.DeviceCDIDevices), []string{Containerd, CRIO}, []capability.ID{capability.ProtoShutdown}},
+	} {
+		if got := Builtin().Advise(c.need, c.runtimes, nil).Nowhere; !slices.Equal(got, c.nowhere) {
+			t.Errorf("%s: nowhere %v, want %v", c.name, got, c.nowhere)
+		}
+	}
+}

@@ -83,13 +83,15 @@ func NewMatrixByLine(head Head, t *inference.Table, ids []capability.ID, only []
 	return m
 }
 
-// newLineMatrix returns a matrix with a column for each release line.
+// newLineMatrix returns a matrix with a column for each release line; lines that
+// have had pre-releases only are left out unless they are named.
 func newLineMatrix(head Head, t *inference.Table, runtimes []string, only []inference.Runtime) *Matrix {
 	m := &Matrix{Head: head, By: "line", Columns: []Column{}, Rows: []Row{}, source: t}
 	for _, runtime := range runtimes {
 		for _, line := range t.Lines(runtime) {
-			if asked(only, runtime, line) && line != "main" {
-				m.Columns = append(m.Columns, Column{runtime, line})
+			c := Column{runtime, line}
+			if asked(only, runtime, line) && line != "main" && (only != nil || firstRelease(t, c) != "") {
+				m.Columns = append(m.Columns, c)
 			}
 		}
 	}

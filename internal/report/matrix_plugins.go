@@ -27,7 +27,7 @@ func NewMatrixOfPlugins(head Head, t *inference.Table, plugins []PluginNeeds, on
 		advice := newAdvice(p.Name, t.Advise(p.Needs, inference.Runtimes(), values), nil)
 		row := Row{ID: p.Name, Cells: []Cell{}}
 		for _, c := range m.Columns {
-			row.Cells = append(row.Cells, pluginCell(c, advice.Fits, t, len(p.Needs.Gaps) > 0))
+			row.Cells = append(row.Cells, pluginCell(c, advice.Fits, t, p.Needs))
 		}
 		m.Rows = append(m.Rows, row)
 	}
@@ -36,8 +36,9 @@ func NewMatrixOfPlugins(head Head, t *inference.Table, plugins []PluginNeeds, on
 
 // pluginCell tells where in a line a plugin works. Of a plugin that could not
 // be read as a whole only a "no" is sure.
-func pluginCell(c Column, fits []Fit, t *inference.Table, gaps bool) Cell {
+func pluginCell(c Column, fits []Fit, t *inference.Table, need capability.Needs) Cell {
 	cell := Cell{Segments: []Segment{}}
+	gaps := len(need.Gaps) > 0
 	var parts []string
 	for _, f := range fits {
 		if f.Runtime != c.Runtime || f.Line != c.Version {
@@ -54,14 +55,34 @@ func pluginCell(c Column, fits []Fit, t *inference.Table, gaps bool) Cell {
 		parts = append(parts, fitInCell(f, firstRelease(t, c)))
 	}
 	switch {
-	case len(parts) == 0:
+	case len(parts) == 0 && lackedBy(c, t, need):
 		cell.Text = "no"
-	case gaps:
+	case len(parts) == 0 || gaps:
 		cell.Text = "unknown"
 	default:
 		cell.Text = strings.Join(parts, "; ")
 	}
 	return cell
+}
+
+// lackedBy tells whether each release of a line is known to lack something that
+// is required. A line that has had pre-releases only, and a runtime that decides
+// about nothing of it, are known to lack nothing.
+func lackedBy(c Column, t *inference.Table, need capability.Needs) bool {
+	lacks := false
+	for _, r := range t.Releases(c.Runtime) {
+		if r.Version.Line() != c.Version || r.Version.Prerelease() {
+			continue
+		}
+		items := capability.Check(need, t.Lookup(inference.Runtime{Name: r.Runtime, Version: r.Version}, nil)).Items
+		lacks = slices.ContainsFunc(items, func(i capability.Item) bool {
+			return i.Requirement.Level == capability.Requires && (i.Status == capability.StatusMissing || i.Status == capability.StatusHarmful)
+		})
+		if !lacks {
+			return false
+		}
+	}
+	return lacks
 }
 
 func fitInCell(f Fit, first string) string {
