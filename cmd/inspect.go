@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 
 	"github.com/nri-compat/nri-compat/inference"
@@ -16,6 +15,7 @@ type inspectOptions struct {
 	*app
 	pluginOptions
 	manifest bool
+	log      string
 }
 
 func newInspect(a *app) *cobra.Command {
@@ -29,20 +29,28 @@ func newInspect(a *app) *cobra.Command {
 ` + referenceHelp + `
 
 A requirement means "can use": the code that uses it is part of the plugin.
-Exit status 1 if a plugin could not be read.`,
+
+--log reads the log of a plugin that failed, with or without the plugin, and
+tells why it failed as far as the log tells: what the runtime refused, in its own
+words, and where that works; a panic; errors. It knows the logs of klog, zap,
+slog, logrus and package log, also as kubectl and journald print them.
+
+Exit status 1 if a plugin or the log could not be read.`,
 		Example: `  nri-compat inspect ./bin/device-injector
   nri-compat inspect ./cmd/my-plugin -o wide
-  nri-compat inspect --manifest ./bin/device-injector > nri-compat.yaml`,
+  nri-compat inspect --manifest ./bin/device-injector > nri-compat.yaml
+  kubectl logs ds/gpu-plugin --previous | nri-compat inspect --log -`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args)+len(o.source) == 0 {
-				return errors.New("no plugin: name an executable, a directory or an image")
+			if len(args)+len(o.source) == 0 && o.log == "" {
+				return errNoPlugin
 			}
-			return nil
+			return o.checkLog(args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 	}
 	o.addFlags(c)
 	c.Flags().BoolVar(&o.manifest, "manifest", false, "write a nri-compat.yaml of what was detected, for one plugin")
+	c.Flags().StringVar(&o.log, "log", "", "`FILE` with the log of a plugin that failed, - for standard input")
 	return c
 }
 
@@ -56,6 +64,9 @@ func (o *inspectOptions) run(cmd *cobra.Command, args []string) error {
 	refs, err := o.references(args, o.pluginOptions)
 	if err != nil {
 		return err
+	}
+	if o.log != "" && len(refs) > 1 {
+		return usagef("--log is about one plugin, these are %d", len(refs))
 	}
 	t, err := o.loadTable()
 	if err != nil {
@@ -78,6 +89,13 @@ func (o *inspectOptions) run(cmd *cobra.Command, args []string) error {
 			p := &answers[i].Plugins[j]
 			doc.Add(inspectPlugin(p, names[p]), p.Requirements, t.Advise(p.Needs(), inference.RuntimesForNeeds(p.Needs()), nil))
 		}
+	}
+	if o.log != "" {
+		tail, err := o.readLog(ctx, o.log)
+		if err != nil {
+			return err
+		}
+		doc.SetLog(logReport(t, o.log, tail))
 	}
 	if err := o.write(doc); err != nil {
 		return err

@@ -86,6 +86,7 @@ var refused = []struct {
 	{line: `rpc error: code = Unavailable desc = connection error: desc = "transport: Error while dialing: dial unix /var/lib/kubelet/device-plugins/kubelet.sock: connect: no such file or directory"`, words: "kubelet.sock", more: "does not run"},
 	{line: `rpc error: code = Unavailable desc = connection error: desc = "transport: Error while dialing: dial unix /var/lib/kubelet/device-plugins/kubelet.sock: connect: connection refused"`, words: "kubelet.sock", more: "about to start again"},
 	{line: `rpc error: code = Unavailable desc = connection error: desc = "transport: Error while dialing: dial unix /var/lib/kubelet/device-plugins/kubelet.sock: connect: permission denied"`, words: "kubelet.sock", more: "may not open"},
+	{line: `2026/11/30 16:14:25 rpc error: code = DeadlineExceeded desc = context deadline exceeded`, words: "code = DeadlineExceeded", more: "if it was the registration"},
 	{line: `plugin exited with error failed to register with NRI/Runtime: ttrpc: closed`, words: "failed to register with NRI/Runtime:"},
 }
 

@@ -149,6 +149,8 @@ var refusals = []refusal{
 		means: "nobody listens on the socket of the kubelet: it has ended, or is about to start again"},
 	{words: []string{"kubelet.sock", "permission denied"}, from: "package net of Go, for the system's EACCES",
 		means: "the plugin may not open the socket of the kubelet"},
+	{words: []string{"code = DeadlineExceeded desc = context deadline exceeded"}, from: "google.golang.org/grpc, for a client that waits less long than the kubelet, which gives up after 10 seconds",
+		means: "a call of the plugin was not answered in time: if it was the registration with a kubelet of 1.25 or later, nobody served at the socket that was registered, and the kubelet's own log says \"failed to dial device plugin\""},
 	{words: []string{"failed to register with NRI/Runtime:", "ttrpc: closed"}, from: nriStub + ", v0.2.0 to v0.12.5",
 		means: "the runtime closed the connection while the plugin registered; its own log says why"},
 }

@@ -16,6 +16,9 @@ type Inspect struct {
 	Plugins []InspectPlugin `json:"plugins"`
 	// Errors are the references that could not be read.
 	Errors []ReferenceError `json:"errors"`
+	// Log is what the log of the plugin tells of why it failed; absent unless one
+	// was read.
+	Log *Log `json:"log,omitempty"`
 }
 
 // ReferenceError says why a reference could not be read.
@@ -132,6 +135,12 @@ func (d *Inspect) Text(w io.Writer, style Style) error {
 			p.linef("")
 		}
 		plugin.text(p, style)
+	}
+	if d.Log != nil {
+		if len(d.Plugins) > 0 {
+			p.linef("")
+		}
+		d.Log.text(p, style)
 	}
 	return p.err
 }
@@ -324,6 +333,9 @@ func (d *Inspect) Markdown(w io.Writer) error {
 	}
 	for _, e := range d.Errors {
 		p.linef("- %s: %s", mdText(e.Ref), mdText(e.Error))
+	}
+	if d.Log != nil {
+		p.do(d.Log.markdown)
 	}
 	return p.err
 }
