@@ -2,11 +2,13 @@ package cmd
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
@@ -32,6 +34,8 @@ type app struct {
 	verbose    int
 	timeout    time.Duration
 
+	log *slog.Logger // for -v; without it nothing comes out
+
 	started bool   // a command runs: errors from now on are not cobra's
 	name    string // how the program is called
 	path    string // the command that was asked for, with its parents
@@ -40,6 +44,7 @@ type app struct {
 func newApp(env []string, stdin io.Reader, stdout, stderr io.Writer) *app {
 	return &app{
 		env: env, stdin: stdin, stdout: stdout, stderr: stderr,
+		log:   slog.New(slog.DiscardHandler),
 		color: enum{value: "auto", allowed: []string{"auto", "always", "never"}},
 	}
 }
@@ -62,8 +67,11 @@ func (a *app) loadTable() (*inference.Table, error) {
 	if path == "" {
 		path = a.getenv("NRI_COMPAT_TABLE")
 	}
+	start := time.Now()
 	if path == "" {
-		return inference.Builtin(), nil
+		t := inference.Builtin()
+		a.log.Info("read the table", "from", "built in", "version", t.Version(), "releases", len(t.Releases("")), took(start))
+		return t, nil
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -73,7 +81,11 @@ func (a *app) loadTable() (*inference.Table, error) {
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New("is a directory, not a table file")}
 	}
-	return inference.Builtin().Overlay(f, path)
+	t, err := inference.Builtin().Overlay(f, path)
+	if err == nil {
+		a.log.Info("read the table", "from", path, fileSize(path), "version", t.Version(), "releases", len(t.Releases("")), took(start))
+	}
+	return t, err
 }
 
 func (a *app) head(kind string, t *inference.Table) report.Head {
@@ -102,6 +114,9 @@ func (a *app) write(d report.Document) error {
 			_, err = a.stdout.Write(b.Bytes())
 		} else if err == nil {
 			err = writeFile(o.file, b.Bytes())
+		}
+		if err == nil {
+			a.log.Debug("wrote the report", "format", string(o.format), "to", cmp.Or(o.file, "standard output"), "bytes", b.Len())
 		}
 		errs = append(errs, err)
 	}

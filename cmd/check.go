@@ -116,9 +116,13 @@ func (o *checkOptions) run(cmd *cobra.Command, args []string) error {
 	if err := errors.Join(o.apply(file, t, named), applyFailOn(cmd, file, &o.failOn)); err != nil {
 		return err
 	}
-	ex, err := newExcuses(t, file, o.baseline, time.Now())
+	start := time.Now()
+	ex, err := newExcuses(t, file, o.baseline, start)
 	if err != nil {
 		return err
+	}
+	if o.baseline != "" {
+		o.log.Info("read the baseline", "file", o.baseline, fileSize(o.baseline), took(start))
 	}
 	values, err := o.values(t)
 	if err != nil {
@@ -232,7 +236,7 @@ func (r *checkRun) supports(ctx context.Context, optional bool) ([]inference.Sup
 	if err != nil {
 		return nil, err
 	}
-	values, err := r.withConfig(r.table, r.values, runtimes)
+	values, err := r.withConfig(r.log, r.table, r.values, runtimes)
 	if err != nil {
 		return nil, err
 	}

@@ -36,6 +36,9 @@ func (a *app) loadConfig() (*config.File, error) {
 		return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New("is a directory, not a configuration file")}
 	}
 	file, err := config.Read(f, path)
+	if err == nil {
+		a.log.Info("read the configuration", "file", path, fileSize(path), "plugins", len(file.Plugins), "runtimes", len(file.Runtimes), "waivers", len(file.Waivers))
+	}
 	return file, usage(err)
 }
 

@@ -59,7 +59,7 @@ func (o *diffOptions) run(from, to string) error {
 		}
 		runtimes = append(runtimes, selected[0])
 	}
-	if values, err = o.withConfig(t, values, runtimes); err != nil {
+	if values, err = o.withConfig(o.log, t, values, runtimes); err != nil {
 		return err
 	}
 	sides := t.LookupAll(runtimes, values)

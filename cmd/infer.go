@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/nri-compat/nri-compat/inference"
 	"github.com/nri-compat/nri-compat/internal/node"
@@ -81,7 +82,7 @@ func (o *inferOptions) run(input string) error {
 	if len(runtimes) > 1 {
 		return usage(fmt.Errorf("%q names %d releases: name one, or use matrix --runtime", input, len(runtimes)))
 	}
-	if values, err = o.withConfig(t, values, runtimes); err != nil {
+	if values, err = o.withConfig(o.log, t, values, runtimes); err != nil {
 		return err
 	}
 	return o.answer(t, input, t.Lookup(runtimes[0], values))
@@ -100,13 +101,15 @@ func (o *inferOptions) executable() error {
 	if err != nil {
 		return err
 	}
+	start := time.Now()
 	b, err := node.InspectBinary(o.binary)
 	if err != nil {
 		return err
 	}
+	o.log.Info("read an executable", "file", o.binary, fileSize(o.binary), "runtime", b.Runtime, "version", b.Version(), took(start))
 	s := t.Observe(inference.Observation{Binary: binaryEvidence(b)}, values)
 	if s.Match != inference.NoMatch {
-		if values, err = o.withConfig(t, values, []inference.Runtime{s.Runtime}); err != nil {
+		if values, err = o.withConfig(o.log, t, values, []inference.Runtime{s.Runtime}); err != nil {
 			return err
 		}
 		s = t.Observe(inference.Observation{Binary: binaryEvidence(b)}, values)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/nri-compat/nri-compat/inference"
 	"github.com/nri-compat/nri-compat/internal/pluginlog"
@@ -33,6 +34,7 @@ func (o *inspectOptions) checkLog(args []string) error {
 // readLog reads the log of a plugin, a file or "-" for standard input.
 func (a *app) readLog(ctx context.Context, name string) (*pluginlog.Tail, error) {
 	tail := &pluginlog.Tail{}
+	start := time.Now()
 	done := make(chan error, 1)
 	// A pipe may never end, and cannot be told to.
 	go func() {
@@ -54,6 +56,9 @@ func (a *app) readLog(ctx context.Context, name string) (*pluginlog.Tail, error)
 	}()
 	select {
 	case err := <-done:
+		if err == nil {
+			a.log.Info("read a log", "file", name, "lines", tail.Lines(), took(start))
+		}
 		return tail, err
 	case <-ctx.Done():
 		if name == "-" {

@@ -50,7 +50,9 @@ func (a *app) complain(err error, code int) {
 	if err == nil || errors.As(err, &silent) {
 		return
 	}
-	fmt.Fprintf(a.stderr, "nri-compat: %s\n", a.errorText(err))
+	text := a.errorText(err)
+	fmt.Fprintf(a.stderr, "nri-compat: %s\n", text)
+	a.tellCauses(err, text)
 	if code == exitUsage {
 		command := a.path
 		if command == "" {

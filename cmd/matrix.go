@@ -93,7 +93,7 @@ func (o *matrixOptions) run(cmd *cobra.Command, args []string) error {
 	}
 	var m *report.Matrix
 	if o.by.value == "release" {
-		if values, err = o.withConfig(t, values, only); err != nil {
+		if values, err = o.withConfig(o.log, t, values, only); err != nil {
 			return err
 		}
 		m = report.NewMatrixByRelease(head, t, ids, only, values)

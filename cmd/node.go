@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/nri-compat/nri-compat/capability"
 	"github.com/nri-compat/nri-compat/inference"
@@ -38,17 +39,20 @@ func (a *app) look(ctx context.Context, t *inference.Table, o nodeOptions, assum
 	if socket == "" {
 		socket = a.getenv("NRI_SOCKET")
 	}
+	start := time.Now()
 	id, err := nri.Probe(ctx, nri.Options{Socket: socket, Timeout: min(a.timeout, nri.MaxTimeout)})
 	var failed *nri.Error
 	switch {
 	case err == nil:
 		n.identity = &id
+		a.log.Info("the NRI socket answered", "socket", id.Socket, "runtime", id.RuntimeName, "version", id.RuntimeVersion, "nri", id.NRIVersion, took(start))
 		if id.Peer != nil && id.Peer.PID > 0 {
 			n.addProcess(n.host.Process(id.Peer.PID))
 		} else {
 			n.problems = append(n.problems, "the runtime's process cannot be seen from here")
 		}
 	case errors.As(err, &failed) && (failed.Reason == nri.NoSocket || failed.Reason == nri.Refused):
+		a.log.Info("nobody answers at the NRI socket", "socket", failed.Socket, "reason", string(failed.Reason), took(start))
 		if n.findRuntime(); n.process == nil {
 			return nil, fmt.Errorf("%w; no containerd or CRI-O process was found either%s", err, n.because())
 		}
@@ -57,6 +61,12 @@ func (a *app) look(ctx context.Context, t *inference.Table, o nodeOptions, assum
 		return nil, err
 	}
 	n.readConfig(o.config)
+	if p := n.process; p != nil {
+		a.log.Info("found the runtime's process", "pid", p.PID, "exe", p.Exe)
+	}
+	if c := n.config; c != nil {
+		a.log.Info("read the runtime's configuration", "files", strings.Join(c.Files, ","), "settings", len(c.Settings))
+	}
 	n.support = t.Observe(n.observation(), n.values(t, assumed))
 	return n, nil
 }

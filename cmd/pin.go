@@ -95,6 +95,7 @@ func (o *pinOptions) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	o.log.Info("read go.mod", "file", path, fileSize(path), "kubernetes", file.Version(gomod.Kubernetes))
 	ctx, cancel := o.deadline(cmd)
 	defer cancel()
 	p := &pinRun{pinOptions: o, file: file, doc: &report.Pin{

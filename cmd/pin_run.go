@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/nri-compat/nri-compat/internal/gomod"
 	"github.com/nri-compat/nri-compat/internal/report"
@@ -44,7 +45,9 @@ func (p *pinRun) pin(ctx context.Context, path string) error {
 		}
 	}
 	p.doc.Kubernetes = strings.TrimPrefix(release, "v")
+	start := time.Now()
 	r, err := gomod.ReadRelease(ctx, release, p.env)
+	p.log.Info("asked the go command for the go.mod of Kubernetes", "release", release, "answered", err == nil, took(start))
 	if err != nil {
 		if !p.check || ctx.Err() != nil {
 			return err

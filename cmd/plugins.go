@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"github.com/nri-compat/nri-compat/internal/plugin"
@@ -69,9 +70,24 @@ func (a *app) references(args []string, o pluginOptions) ([]string, error) {
 func (a *app) inspectAll(ctx context.Context, refs []string, o pluginOptions) []plugin.Answer {
 	p := a.newProgress()
 	defer p.done()
-	return plugin.Inspect(ctx, refs, plugin.Options{
-		Platform: o.platform, Tags: o.tags, IgnoreManifest: o.ignoreManifest, Progress: p.show,
+	answers := plugin.Inspect(ctx, refs, plugin.Options{
+		Platform: o.platform, Tags: o.tags, IgnoreManifest: o.ignoreManifest,
+		Progress: func(ref, stage string) {
+			a.log.Debug("plugin", "ref", ref, "stage", stage)
+			p.show(ref, stage)
+		},
 	})
+	for _, answer := range answers {
+		if answer.Err != nil {
+			a.log.Info("could not read a plugin", "ref", answer.Ref, fileSize(answer.Ref), slog.Duration("took", answer.Took))
+		}
+		for i := range answer.Plugins {
+			q := &answer.Plugins[i]
+			a.log.Info("read a plugin", "ref", answer.Ref, "name", q.Name, "reader", q.Reader, fileSize(q.Path), "manifest", q.Manifest,
+				"requirements", len(q.Requirements), "gaps", len(q.Gaps), slog.Duration("took", answer.Took))
+		}
+	}
+	return answers
 }
 
 // reportErrors tells which references could not be read, on standard error and
@@ -83,6 +99,7 @@ func (a *app) reportErrors(answers []plugin.Answer) []report.ReferenceError {
 			text := a.errorText(answer.Err)
 			errs = append(errs, report.ReferenceError{Ref: answer.Ref, Error: text})
 			fmt.Fprintf(a.stderr, "nri-compat: %s\n", text)
+			a.tellCauses(answer.Err, text)
 		}
 	}
 	return errs

@@ -20,7 +20,7 @@ type progress struct {
 
 func (a *app) newProgress() *progress {
 	f, ok := a.stderr.(*os.File)
-	if !ok || a.quiet || a.getenv("CI") != "" || !term.IsTerminal(int(f.Fd())) {
+	if !ok || a.quiet || a.verbose > 0 || a.getenv("CI") != "" || !term.IsTerminal(int(f.Fd())) {
 		return &progress{}
 	}
 	width, _, err := term.GetSize(int(f.Fd()))

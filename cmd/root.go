@@ -30,6 +30,8 @@ Exit status: 0 answered or compatible, 1 could not do the work, 2 usage,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			a.started = true
 			a.path = cmd.CommandPath()
+			a.startLog()
+			a.log.Debug("start", "version", toolVersion(), "command", a.path, "timeout", a.timeout)
 			if a.timeout <= 0 {
 				return usagef("invalid --timeout %s: it must be positive", a.timeout)
 			}

@@ -1,8 +1,10 @@
 package cmd
 
 import (
+	"log/slog"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/nri-compat/nri-compat/capability"
 	"github.com/nri-compat/nri-compat/inference"
@@ -53,7 +55,7 @@ func selectAll(t *inference.Table, exprs []string) ([]inference.Runtime, error) 
 // withConfig adds to the values what the configuration file of a runtime says;
 // what was assumed has precedence. With a file the default of NRI's own switch
 // counts too, and that of the kubelet's topology manager.
-func (o *targetOptions) withConfig(t *inference.Table, assumed inference.Values, runtimes []inference.Runtime) (inference.Values, error) {
+func (o *targetOptions) withConfig(log *slog.Logger, t *inference.Table, assumed inference.Values, runtimes []inference.Runtime) (inference.Values, error) {
 	if o.config == "" || len(runtimes) == 0 {
 		return assumed, nil
 	}
@@ -66,10 +68,12 @@ func (o *targetOptions) withConfig(t *inference.Table, assumed inference.Values,
 			opts.Runtime = "" // the file tells
 		}
 	}
+	start := time.Now()
 	c, err := node.ReadConfig(o.config, opts)
 	if err != nil {
 		return nil, err
 	}
+	log.Info("read the runtime's configuration", "files", strings.Join(c.Files, ","), fileSize(o.config), "runtime", c.Runtime, "settings", len(c.Settings), took(start))
 	values := configValues(t, &c)
 	decides := inference.NRIEnabled
 	if c.Runtime == inference.Kubelet {

@@ -52,7 +52,7 @@ func ReadRelease(ctx context.Context, version string, env []string) (Release, er
 	// A release that needs a newer Go than the one here is an error to the go
 	// command, but not before it has found its go.mod.
 	if err := json.Unmarshal(stdout.Bytes(), &module); err != nil || module.GoMod == "" {
-		return Release{}, fmt.Errorf("%s %s: %s", Kubernetes, version, reason(stderr.String(), version, runErr))
+		return Release{}, &goError{fmt.Sprintf("%s %s: %s", Kubernetes, version, reason(stderr.String(), version, runErr)), stderr.String(), runErr}
 	}
 	if module.Version != version {
 		return Release{}, fmt.Errorf("%s %s: the go command answers with %s", Kubernetes, version, module.Version)
@@ -63,6 +63,20 @@ func ReadRelease(ctx context.Context, version string, env []string) (Release, er
 	}
 	return ParseRelease(version, text)
 }
+
+// goError is a failure of the go command in one line. It wraps how the command
+// ended.
+type goError struct {
+	text   string
+	stderr string
+	err    error // nil if the command did not fail
+}
+
+func (e *goError) Error() string { return e.text }
+func (e *goError) Unwrap() error { return e.err }
+
+// Details is what the go command printed.
+func (e *goError) Details() []string { return []string{e.stderr} }
 
 // reason makes one sentence of what the go command printed.
 func reason(stderr, version string, err error) string {

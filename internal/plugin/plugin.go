@@ -11,6 +11,7 @@ import (
 	"context"
 	"runtime"
 	"sync"
+	"time"
 
 	"github.com/nri-compat/nri-compat/internal/plugin/found"
 	"github.com/nri-compat/nri-compat/internal/plugin/manifest"
@@ -44,6 +45,8 @@ type Answer struct {
 	Ref     string
 	Plugins []Plugin
 	Err     error
+	// Took is how long it took to read.
+	Took time.Duration
 }
 
 // Inspect reads all references, several at a time, and answers in their order.
@@ -58,8 +61,9 @@ func Inspect(ctx context.Context, refs []string, o Options) []Answer {
 			defer wg.Done()
 			slots <- struct{}{}
 			defer func() { <-slots }()
+			start := time.Now()
 			plugins, err := inspect(ctx, ref, o)
-			answers[i] = Answer{Ref: ref, Plugins: plugins, Err: err}
+			answers[i] = Answer{Ref: ref, Plugins: plugins, Err: err, Took: time.Since(start).Round(time.Microsecond)}
 		}()
 	}
 	wg.Wait()

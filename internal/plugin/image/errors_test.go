@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -12,6 +13,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -419,6 +421,11 @@ func TestRefusesRegistries(t *testing.T) {
 	}
 
 	refuses(t, Ref{Registry, host + "/none:v1"}, Options{}, "no image "+host+"/none:v1")
+	_, err = Open(t.Context(), Ref{Registry, host + "/none:v1"}, Options{})
+	var told interface{ Details() []string }
+	if !errors.As(err, &told) || !slices.Contains(told.Details(), "HTTP status 404 Not Found of GET http://"+host+"/v2/none/manifests/v1") {
+		t.Errorf("what is known of %v: %+v", err, told)
+	}
 	refuses(t, Ref{Registry, "UPPER/case"}, Options{}, "invalid image name")
 	refuses(t, ref, Options{MaxBytes: 10}, "layers of more than the limit of 10 bytes: not fetched")
 

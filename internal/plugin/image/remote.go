@@ -131,10 +131,29 @@ func remoteError(ctx context.Context, ref name.Reference, err error) error {
 	}
 	switch refused.StatusCode {
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return fmt.Errorf("registry %s: unauthorized: log in with \"docker login %s\", or the image does not exist (status %d)",
-			ref.Context().RegistryStr(), ref.Context().RegistryStr(), refused.StatusCode)
+		return &registryError{fmt.Sprintf("registry %s: unauthorized: log in with \"docker login %s\", or the image does not exist (status %d)",
+			ref.Context().RegistryStr(), ref.Context().RegistryStr(), refused.StatusCode), refused}
 	case http.StatusNotFound:
-		return fmt.Errorf("registry %s: no image %s", ref.Context().RegistryStr(), ref.Name())
+		return &registryError{fmt.Sprintf("registry %s: no image %s", ref.Context().RegistryStr(), ref.Name()), refused}
 	}
-	return fmt.Errorf("registry %s: %w", ref.Context().RegistryStr(), err)
+	return &registryError{fmt.Sprintf("registry %s: %v", ref.Context().RegistryStr(), err), refused}
+}
+
+// registryError is an answer by which a registry refuses, in one line.
+type registryError struct {
+	text    string
+	refused *transport.Error
+}
+
+func (e *registryError) Error() string { return e.text }
+func (e *registryError) Unwrap() error { return e.refused }
+
+// Details is which request was answered how.
+func (e *registryError) Details() []string {
+	status := fmt.Sprintf("HTTP status %d %s", e.refused.StatusCode, http.StatusText(e.refused.StatusCode))
+	if r := e.refused.Request; r != nil && r.URL != nil {
+		// Without the query, which can hold a signature.
+		status += fmt.Sprintf(" of %s %s://%s%s", r.Method, r.URL.Scheme, r.URL.Host, r.URL.EscapedPath())
+	}
+	return []string{status}
 }

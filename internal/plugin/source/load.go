@@ -94,7 +94,7 @@ func (l *loader) goEnv() error {
 		if l.ctx.Err() != nil {
 			return l.ctx.Err()
 		}
-		return fmt.Errorf("go env: %s", firstLine(stderr.String(), err.Error()))
+		return &failure{"go env: " + firstLine(stderr.String(), err.Error()), []string{stderr.String()}, err}
 	}
 	var env struct{ GOVERSION, GOMOD, GOOS, GOARCH string }
 	if err := json.Unmarshal(out.Bytes(), &env); err != nil {
@@ -247,14 +247,16 @@ func firstError(p *packages.Package) error {
 	})
 	switch {
 	case len(compile) > 0:
-		return errors.New("does not compile: " + describe(compile))
+		return describe("does not compile: ", compile)
 	case len(list) > 0:
-		return errors.New("go list: " + describe(list))
+		return describe("go list: ", list)
 	}
 	return nil
 }
 
-func describe(errs []packages.Error) string {
+// describe makes one error of those of a package: the first in words, the
+// others as what more there is to know.
+func describe(what string, errs []packages.Error) error {
 	e := errs[0]
 	message := firstLine(e.Msg, "unknown error")
 	if e.Pos != "" && e.Pos != "-" {
@@ -263,15 +265,39 @@ func describe(errs []packages.Error) string {
 	if len(errs) > 1 {
 		message += fmt.Sprintf(" (and %d more)", len(errs)-1)
 	}
-	return message
+	f := &failure{text: what + message}
+	for _, e := range errs {
+		f.more = append(f.more, e.Error())
+	}
+	return f
 }
+
+// failure is an error in one line that keeps what else is known.
+type failure struct {
+	text string
+	more []string // may have several lines each
+	err  error    // the cause; nil if there is none
+}
+
+func (f *failure) Error() string { return f.text }
+func (f *failure) Unwrap() error { return f.err }
+
+// Details is what is known besides the one line.
+func (f *failure) Details() []string { return f.more }
 
 // relative shortens the paths below the module in an error.
 func (l *loader) relative(err error) error {
 	if l.ctx.Err() != nil {
 		return l.ctx.Err()
 	}
-	return errors.New(strings.ReplaceAll(err.Error(), l.root+string(filepath.Separator), ""))
+	shorten := func(s string) string { return strings.ReplaceAll(s, l.root+string(filepath.Separator), "") }
+	out := &failure{text: shorten(err.Error())}
+	if f := new(failure); errors.As(err, &f) {
+		for _, line := range f.more {
+			out.more = append(out.more, shorten(line))
+		}
+	}
+	return out
 }
 
 // loadError makes one line of a failure of the go command.
@@ -283,7 +309,7 @@ func (l *loader) loadError(err error) error {
 	if _, after, ok := strings.Cut(text, "stderr: "); ok {
 		text = after
 	}
-	return l.relative(fmt.Errorf("go list: %s", firstLine(strings.TrimPrefix(text, "err: "), "failed")))
+	return l.relative(&failure{text: "go list: " + firstLine(strings.TrimPrefix(text, "err: "), "failed"), more: []string{err.Error()}})
 }
 
 // firstLine returns the first line of a text that says something.
