@@ -25,7 +25,7 @@ type refusal struct {
 	decode func(text string) (more string, missing []capability.ID)
 }
 
-// What several rows share: the files that the texts come from, and meanings.
+// What several rows share: the files that the texts come from, and a meaning.
 const (
 	deviceManager = "kubernetes pkg/kubelet/cm/devicemanager"
 	draManager    = "kubernetes pkg/kubelet/cm/dra/plugin"
@@ -34,8 +34,9 @@ const (
 	grpcServer    = "google.golang.org/grpc server.go, every kubelet's"
 	adaptation    = "github.com/containerd/nri pkg/adaptation/plugin.go"
 	nriStub       = "github.com/containerd/nri pkg/stub/stub.go"
-	badIndex      = "the registration is refused: the index of the plugin must be two digits"
 	validator     = "github.com/containerd/nri plugins/default-validator"
+
+	badIndex = "the registration is refused: the index of the plugin must be two digits"
 )
 
 // refusals is looked through from above; the first one that fits counts, so
