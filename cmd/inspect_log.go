@@ -17,11 +17,11 @@ import (
 // checkLog tells what does not go together with --log.
 func (o *inspectOptions) checkLog(args []string) error {
 	switch {
-	case o.log == "":
+	case o.logFile == "":
 		return nil
 	case o.manifest:
 		return usagef("--manifest and --log do not go together: use one of them")
-	case o.log == "-" && slices.Contains(args, "-"):
+	case o.logFile == "-" && slices.Contains(args, "-"):
 		return usagef("standard input cannot be both the list of plugins and the log: name a file for one of them")
 	}
 	return nil
