@@ -78,8 +78,25 @@ type Bug struct {
 // Item is the outcome for one requirement.
 type Item struct {
 	Requirement Requirement
-	Status      Status
-	Answer      Answer
+	// Status is what the answer means for this capability alone.
+	Status Status
+	// Counts is the status that counts for the verdict. It differs from Status
+	// only among alternatives: each of them counts with the best status that one
+	// of them has, in the order of [Status.Rank]. What is missing counts as ok if
+	// an alternative is ok, as unknown if one may be.
+	//
+	// Harm counts nevertheless: a plugin uses all of its alternatives, by what the
+	// requirement says. A service that it offers and the runtime does not know
+	// does nothing, but one that brings the runtime down does so whatever else
+	// there is.
+	Counts Status
+	Answer Answer
+}
+
+// Decides tells whether the item keeps the verdict from being [Compatible]: it
+// is required, and the status that counts is not ok.
+func (i Item) Decides() bool {
+	return i.Requirement.Level == Requires && i.Counts != StatusOK
 }
 
 // Report is the outcome of [Check]. Items stand in the order of the
@@ -97,6 +114,8 @@ type Report struct {
 // that is not as needed makes the verdict [Incompatible]. Otherwise one that is
 // unknown, or a gap in what is known of the plugin, makes it [Inconclusive].
 // A partial capability counts as there. What is only wanted never decides.
+// Of alternatives one is enough, even one that is only wanted: each counts with
+// the best status among them, see [Item.Counts].
 // A plugin of which nothing is known to be required and nothing is known to be
 // lacking is Compatible: the caller must put a gap where it could not look.
 func Check(need Needs, have Provider) Report {
@@ -105,20 +124,17 @@ func Check(need Needs, have Provider) Report {
 		r.Verdict = Inconclusive
 	}
 	for _, req := range need.Requirements {
-		item := Item{Requirement: req, Answer: have.Answer(req.Capability)}
-		item.Status = item.Answer.Status()
-		r.Items = append(r.Items, item)
-		if req.Level != Requires {
-			continue
-		}
-		switch item.Status {
-		case StatusOK:
-		case StatusUnknown:
-			if r.Verdict == Compatible {
-				r.Verdict = Inconclusive
-			}
-		default:
+		answer := have.Answer(req.Capability)
+		r.Items = append(r.Items, Item{Requirement: req, Status: answer.Status(), Answer: answer})
+	}
+	weigh(r.Items)
+	for _, item := range r.Items {
+		switch {
+		case !item.Decides():
+		case item.Counts != StatusUnknown:
 			r.Verdict = Incompatible
+		case r.Verdict == Compatible:
+			r.Verdict = Inconclusive
 		}
 	}
 	return r

@@ -20,7 +20,9 @@
 // A [State] is what a runtime does about a capability, an [Effect] is what
 // happens to a plugin that uses one that is not there, a [Requirement] is what
 // a plugin needs, and [Check] joins requirements with the answers of a
-// [Provider] into a [Report] with one [Verdict].
+// [Provider] into a [Report] with one [Verdict]. Requirements of which one is
+// enough, such as the versions of a service that a driver offers, are
+// alternatives: they have the same [Requirement.OneOf].
 //
 // # Promises
 //

@@ -1,15 +1,15 @@
 package capability
 
-import (
-	"cmp"
-	"slices"
-)
-
 // Requirement is one capability that a plugin depends on.
 type Requirement struct {
 	Capability ID     `json:"capability"`
 	Level      Level  `json:"level"`
 	Source     Source `json:"source"`
+	// OneOf is the name of the group that the requirement belongs to; empty for
+	// one of its own. The requirements of a group are alternatives: it is enough
+	// if one of them is ok. A name means nothing beyond the requirements it
+	// stands with; [Normalize] makes it of the names of the members.
+	OneOf string `json:"oneOf,omitempty"`
 	// Unproven is set when the code that uses the capability is part of the
 	// program but nothing shows that it can run, for instance a method that is
 	// only reachable through an interface.
@@ -46,38 +46,4 @@ type Needs struct {
 	// Gaps says, one sentence each, what could not be read. A plugin whose
 	// needs have gaps is never [Compatible]: at best it is [Inconclusive].
 	Gaps []string
-}
-
-// Normalize returns requirements sorted by capability name with one entry a
-// capability. Where a capability was given twice, the stronger level wins, the
-// evidence is joined, and it counts as unproven only if every entry was.
-func Normalize(reqs []Requirement) []Requirement {
-	at := make(map[ID]int, len(reqs))
-	out := make([]Requirement, 0, len(reqs))
-	for _, r := range reqs {
-		i, seen := at[r.Capability]
-		if !seen {
-			at[r.Capability] = len(out)
-			r.Evidence = slices.Clone(r.Evidence)
-			out = append(out, r)
-			continue
-		}
-		o := &out[i]
-		if r.Level < o.Level {
-			o.Level = r.Level
-		}
-		o.Unproven = o.Unproven && r.Unproven
-		if o.Note == "" {
-			o.Note = r.Note
-		}
-		for _, e := range r.Evidence {
-			if !slices.Contains(o.Evidence, e) {
-				o.Evidence = append(o.Evidence, e)
-			}
-		}
-	}
-	slices.SortFunc(out, func(a, b Requirement) int {
-		return cmp.Compare(a.Capability.String(), b.Capability.String())
-	})
-	return out
 }

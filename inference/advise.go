@@ -47,22 +47,21 @@ func (a Advice) Oldest(runtime string, without bool) (Fit, bool) {
 // Advise finds the releases of the given runtimes that satisfy everything that
 // is required. A capability that depends on a setting counts as there, with
 // the setting named. Each runtime is looked through for what it decides about;
-// one that decides about nothing that is required is left out.
+// one that decides about nothing that is required is left out. Of alternatives
+// the one that needs the fewest settings counts.
 func (t *Table) Advise(need capability.Needs, runtimes []string, values Values) Advice {
-	required := slices.DeleteFunc(slices.Clone(need.Requirements), func(r capability.Requirement) bool {
-		return r.Level != capability.Requires
+	all := slices.DeleteFunc(need.Groups(), func(group []capability.Requirement) bool {
+		return !slices.ContainsFunc(group, func(r capability.Requirement) bool { return r.Level == capability.Requires })
 	})
 	var advice Advice
 	nowhere := map[capability.ID]bool{}
-	for _, r := range required {
-		decided := slices.ContainsFunc(runtimes, func(name string) bool { return FamilyOf(name) == r.Capability.Kind().Family() })
-		nowhere[r.Capability] = decided
+	for _, group := range all {
+		for _, r := range group {
+			nowhere[r.Capability] = slices.ContainsFunc(runtimes, func(name string) bool { return decides(name, group) })
+		}
 	}
-	all := required
 	for _, runtime := range runtimes {
-		required := slices.DeleteFunc(slices.Clone(all), func(r capability.Requirement) bool {
-			return r.Capability.Kind().Family() != FamilyOf(runtime)
-		})
+		required := slices.DeleteFunc(slices.Clone(all), func(group []capability.Requirement) bool { return !decides(runtime, group) })
 		if len(required) == 0 && len(all) > 0 {
 			continue
 		}
@@ -94,31 +93,63 @@ func (t *Table) Advise(need capability.Needs, runtimes []string, values Values) 
 	return advice
 }
 
+// decides tells whether a runtime decides about any of some alternatives.
+func decides(runtime string, group []capability.Requirement) bool {
+	return slices.ContainsFunc(group, func(r capability.Requirement) bool {
+		return r.Capability.Kind().Family() == FamilyOf(runtime)
+	})
+}
+
 // satisfies tells whether a release has everything, and with which settings.
 // It takes what the release has out of nowhere.
-func (t *Table) satisfies(required []capability.Requirement, rel Release, values Values, nowhere map[capability.ID]bool) (with []string, ok bool) {
+func (t *Table) satisfies(required [][]capability.Requirement, rel Release, values Values, nowhere map[capability.ID]bool) (with []string, ok bool) {
 	ok = true
 	s := t.Lookup(Runtime{Name: rel.Runtime, Version: rel.Version}, values)
-	for _, r := range required {
-		a := s.Answer(r.Capability)
-		switch a.Status() {
-		case capability.StatusOK:
-			nowhere[r.Capability] = false
-		case capability.StatusConditional:
-			nowhere[r.Capability] = false
-			for _, set := range a.Settings {
-				if w := set.Name + "=" + set.Want; !set.Met() && !slices.Contains(with, w) {
-					with = append(with, w)
-				}
+	for _, group := range required {
+		settings, has, lacks := s.oneOf(group)
+		ok = ok && has
+		if !lacks {
+			for _, r := range group {
+				nowhere[r.Capability] = false
 			}
-		case capability.StatusUnknown:
-			nowhere[r.Capability] = false // it may be there
-			ok = false
-		default:
-			ok = false
+		}
+		for _, w := range settings {
+			if !slices.Contains(with, w) {
+				with = append(with, w)
+			}
 		}
 	}
 	return with, ok
+}
+
+// oneOf tells whether a release has one of some alternatives, and with which
+// settings; lacks tells that it is known to have none. If one of them does harm
+// it has none.
+func (s Support) oneOf(group []capability.Requirement) (with []string, has, lacks bool) {
+	lacks = true
+	for _, r := range group {
+		a := s.Answer(r.Capability)
+		switch a.Status() {
+		case capability.StatusHarmful:
+			if r.Level == capability.Requires {
+				return nil, false, true
+			}
+		case capability.StatusOK, capability.StatusConditional:
+			var settings []string
+			for _, set := range a.Settings {
+				if w := set.Name + "=" + set.Want; !set.Met() && !slices.Contains(settings, w) {
+					settings = append(settings, w)
+				}
+			}
+			if !has || len(settings) < len(with) {
+				with = settings
+			}
+			has, lacks = true, false
+		case capability.StatusUnknown:
+			lacks = false // it may be there
+		}
+	}
+	return with, has, lacks
 }
 
 // place fills in how the fit at i lies in its line and to the fit before it.

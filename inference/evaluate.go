@@ -86,7 +86,7 @@ func alike(a, b capability.Item) bool {
 	if a.Requirement.Level != b.Requirement.Level || a.Requirement.Note != b.Requirement.Note {
 		return false // excused in one only, or for another reason
 	}
-	return a.Status == b.Status && x.State == y.State && x.Effect == y.Effect && x.Note == y.Note &&
+	return a.Status == b.Status && a.Counts == b.Counts && x.State == y.State && x.Effect == y.Effect && x.Note == y.Note &&
 		slices.Equal(x.Settings, y.Settings) &&
 		slices.EqualFunc(x.Bugs, y.Bugs, func(m, n capability.Bug) bool { return m.ID == n.ID })
 }
