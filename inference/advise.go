@@ -123,17 +123,16 @@ func (t *Table) satisfies(required [][]capability.Requirement, rel Release, valu
 }
 
 // oneOf tells whether a release has one of some alternatives, and with which
-// settings; lacks tells that it is known to have none. If one of them does harm
-// it has none.
+// settings; lacks tells that it is known to have none. While one of them does
+// harm, having another is not enough.
 func (s Support) oneOf(group []capability.Requirement) (with []string, has, lacks bool) {
 	lacks = true
+	harms := false
 	for _, r := range group {
 		a := s.Answer(r.Capability)
 		switch a.Status() {
 		case capability.StatusHarmful:
-			if r.Level == capability.Requires {
-				return nil, false, true
-			}
+			harms = harms || r.Level == capability.Requires
 		case capability.StatusOK, capability.StatusConditional:
 			var settings []string
 			for _, set := range a.Settings {
@@ -149,7 +148,7 @@ func (s Support) oneOf(group []capability.Requirement) (with []string, has, lack
 			lacks = false // it may be there
 		}
 	}
-	return with, has, lacks
+	return with, has && !harms, lacks
 }
 
 // place fills in how the fit at i lies in its line and to the fit before it.

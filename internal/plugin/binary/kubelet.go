@@ -122,6 +122,7 @@ type kubeletSymbols struct {
 	serves    []string // the services that are offered, likewise
 	registers string   // the function that registers a device plugin
 	framework string   // a method of the manager of Intel's framework
+	library   bool     // the library of DRA drivers is linked
 	// own are methods of the program's own types that the framework looks for, by
 	// name, with the whole name of one.
 	own map[string]string
@@ -154,6 +155,7 @@ func (s *kubeletSymbols) read(ctx context.Context, funcs *funcTable) error {
 			last = pkg
 			api, version, _ = symbols.KubeletAPI(path)
 			framework = symbols.DeviceFramework(path)
+			s.library = s.library || symbols.DRALibrary(path)
 			own = !framework && api == "" && path != ""
 			if api != "" {
 				s.apis = append(s.apis, api+"/"+version)
@@ -214,14 +216,15 @@ func (s *kubeletSymbols) requirements(p *found.Plugin) {
 		name, version, _ := strings.Cut(service, "/")
 		if id, ok := symbols.DRAService(name, version); ok {
 			level := capability.Requires
-			if slices.ContainsFunc(services, func(o string) bool { return o != service && strings.HasPrefix(o, name+"/") }) {
-				level = capability.Wants
+			if name == "dra-health" && s.library {
+				level = capability.Wants // the library offers it by itself
 			}
 			add(id, level, service, "handlers of the service")
+			p.Requirements[len(p.Requirements)-1].OneOf = name
 		}
 	}
 	if len(services) > 0 {
-		p.Gaps = append(p.Gaps, fmt.Sprintf("it can serve %s; an executable does not tell which of them it offers, and the kubelet needs to know one: use its source", strings.Join(services, ", ")))
+		p.Gaps = append(p.Gaps, fmt.Sprintf("it can serve %s; an executable does not tell which of them it offers: use its source", strings.Join(services, ", ")))
 	}
 	if len(p.Gaps) == 0 {
 		p.Gaps = append(p.Gaps, fmt.Sprintf("it has %s linked; an executable does not tell what it uses of it: use its source", strings.Join(p.Kubelet.APIs, ", ")))

@@ -37,7 +37,7 @@ func TestKubeletPlugins(t *testing.T) {
 	for _, test := range []struct {
 		dir, arch, ldflags string
 		version            string
-		needs              string // those that are wanted in brackets, those not proven with a question mark
+		needs              string // those that are wanted in brackets, those not proven with a question mark, those of a group after its name
 		gap                string
 	}{
 		{"kubelet-plain", "amd64", "-s -w", "v0.29.0", "DEVICE_PLUGIN_V1BETA1", "use its source"},
@@ -45,7 +45,7 @@ func TestKubeletPlugins(t *testing.T) {
 		{"kubelet-early", "amd64", "", "v0.34.0", "DEVICE_PLUGIN_V1BETA1", "nor whether it serves before it registers"},
 		{"kubelet-cdi-new", "amd64", "-s -w", "v0.37.0", "DEVICE_PLUGIN_V1BETA1", "use its source"},
 		{"kubelet-framework", "amd64", "-s -w", "v0.34.0", "DEVICE_PLUGIN_V1BETA1 DEVICE_PREFERRED_ALLOCATION? DEVICE_PRESTART_CONTAINER?", "which devices it hands out"},
-		{"kubelet-client", "arm64", "-s -w", "v0.37.0", "(DRA_V1) (DRA_V1BETA1)", "it can serve dra/v1, dra/v1beta1"},
+		{"kubelet-client", "arm64", "-s -w", "v0.37.0", "DRA_V1/DRA_V1BETA1:DRA_V1 DRA_V1/DRA_V1BETA1:DRA_V1BETA1", "it can serve dra/v1, dra/v1beta1"},
 	} {
 		t.Run(test.dir, func(t *testing.T) {
 			data := buildKubelet(t, test.dir, "linux", test.arch, test.ldflags)
@@ -56,6 +56,9 @@ func TestKubeletPlugins(t *testing.T) {
 			var needs []string
 			for _, r := range p.Requirements {
 				name := r.Capability.String()
+				if r.OneOf != "" {
+					name = r.OneOf + ":" + name
+				}
 				if r.Level == capability.Wants {
 					name = "(" + name + ")"
 				}

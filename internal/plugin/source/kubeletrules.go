@@ -1,7 +1,6 @@
 package source
 
 import (
-	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -9,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/nri-compat/nri-compat/capability"
-	"github.com/nri-compat/nri-compat/internal/plugin/symbols"
 )
 
 // options finds out in which of the two ways the plugin tells its options. The
@@ -140,36 +138,6 @@ func (u *kubeletUses) does(f *function, c *ast.CallExpr) (serves, registers bool
 		return slices.ContainsFunc(sites, func(s site) bool { return below[s.in] })
 	}
 	return in(u.serves), in(u.registers)
-}
-
-// services finds the DRA services that are offered. Of several versions of one
-// the kubelet needs to know one only, which no list of requirements can say.
-func (u *kubeletUses) services() {
-	versions := map[string][]string{}
-	for _, d := range u.drivers {
-		name, _, _ := strings.Cut(d.what, "/")
-		if !slices.Contains(versions[name], d.what) {
-			versions[name] = append(versions[name], d.what)
-		}
-	}
-	for _, d := range u.drivers {
-		name, version, _ := strings.Cut(d.what, "/")
-		id, ok := symbols.DRAService(name, version)
-		if !ok {
-			u.gaps = append(u.gaps, fmt.Sprintf("the DRA service %s is not known", d.what))
-			continue
-		}
-		u.add(id, d.in, d.node, "call", d.what)
-		if len(versions[name]) > 1 {
-			u.reqs[len(u.reqs)-1].Level = capability.Wants
-		}
-	}
-	for _, name := range []string{"dra", "dra-health"} {
-		if list := versions[name]; len(list) > 1 {
-			slices.Sort(list)
-			u.gaps = append(u.gaps, fmt.Sprintf("it serves %s, of which the kubelet needs to know one: look which of them the report has", strings.Join(list, ", ")))
-		}
-	}
 }
 
 // framework finds what a plugin that is built on Intel's framework depends on.

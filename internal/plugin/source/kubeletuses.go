@@ -29,7 +29,9 @@ type kubeletUses struct {
 	// answers are the methods GetDevicePluginOptions that the kubelet can call.
 	answers []*function
 	drivers []site // registrations of DRA services
-	nodes   bool   // an allocation has device nodes or mounts too
+	// switches are the calls of options that turn such a service on or off.
+	switches []site
+	nodes    bool // an allocation has device nodes or mounts too
 }
 
 // site is a place in the code of a function.
@@ -183,6 +185,10 @@ func (u *kubeletUses) call(f *function, c *ast.CallExpr) {
 	}
 	if symbols.DeviceFramework(fn.Pkg().Path()) {
 		u.framework(f, c, fn)
+		return
+	}
+	if service, ok := switched[fn.Name()]; ok && symbols.DRALibrary(fn.Pkg().Path()) {
+		u.switches = append(u.switches, site{f, c, service})
 		return
 	}
 	name, version, ok := symbols.KubeletAPI(fn.Pkg().Path())

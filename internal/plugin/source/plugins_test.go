@@ -1,6 +1,7 @@
 package source
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -82,6 +83,9 @@ func compare(t *testing.T, file string, p found.Plugin) {
 			continue
 		}
 		word, rest, _ := strings.Cut(line, " ")
+		if group, name, ok := strings.Cut(rest, " "); ok && (word == "one" || word == "some") {
+			word, rest = word+" "+group, name
+		}
 		want[word] = append(want[word], rest)
 	}
 	got := map[string][]string{}
@@ -91,6 +95,11 @@ func compare(t *testing.T, file string, p found.Plugin) {
 		switch {
 		case r.Source == capability.Declared:
 			word = "declared"
+		case r.OneOf != "":
+			word = "one " + r.OneOf
+			if r.Level == capability.Wants {
+				word = "some " + r.OneOf
+			}
 		case r.Level == capability.Wants:
 			word = "want"
 		case r.Unproven:
@@ -107,7 +116,10 @@ func compare(t *testing.T, file string, p found.Plugin) {
 			}
 		}
 	}
-	for _, word := range []string{"need", "want", "unproven", "declared"} {
+	for word := range maps.Keys(union(got, want)) {
+		if slices.Contains([]string{"warning", "opaque", "gap", "from", "protocol"}, word) {
+			continue
+		}
 		for _, name := range want[word] {
 			if !slices.Contains(got[word], name) {
 				t.Errorf("not found: %s %s", word, name)
@@ -127,6 +139,12 @@ func compare(t *testing.T, file string, p found.Plugin) {
 	compareTexts(t, "warning", p.Warnings, want["warning"])
 	compareTexts(t, "opaque", p.Opaque, want["opaque"])
 	compareTexts(t, "gap", p.Gaps, want["gap"])
+}
+
+func union(a, b map[string][]string) map[string][]string {
+	out := maps.Clone(a)
+	maps.Copy(out, b)
+	return out
 }
 
 // compareTexts wants each text to have a line, and each line to have a text.

@@ -34,6 +34,13 @@ func DeviceFramework(path string) bool {
 	return strings.HasSuffix(path, "intel-device-plugins-for-kubernetes/pkg/deviceplugin")
 }
 
+// DRALibrary tells whether a package is the one of Kubernetes that DRA drivers
+// are built on. It offers every version of the services that it knows, each of
+// which an option turns off.
+func DRALibrary(path string) bool {
+	return strings.HasSuffix(path, "k8s.io/dynamic-resource-allocation/kubeletplugin")
+}
+
 // DRAService returns the capability that a driver needs which offers the
 // service of an API of the kubelet. The v1alpha3 service is that of the Go
 // package v1alpha4, or of v1alpha3 with classic parameters.
