@@ -25,7 +25,7 @@ func ReadCheck(r io.Reader, name string) (*Check, error) {
 	for _, r := range c.Results {
 		for _, o := range r.Capabilities {
 			var status capability.Status
-			if err := status.UnmarshalText([]byte(o.Status)); err != nil {
+			if err := status.UnmarshalText([]byte(o.counted())); err != nil {
 				return nil, fmt.Errorf("%s: %s on %s: %w", name, o.ID, r.Runtime.title(), err)
 			}
 		}
@@ -42,8 +42,9 @@ type Baseline struct {
 
 type baselineKey struct{ plugin, runtime, release, capability string }
 
-// NewBaseline returns what a check found. Whatever was excused in it was found
-// nevertheless. A check that could not check everything is no baseline.
+// NewBaseline returns what a check found, by the statuses that counted: of what
+// an alternative made up for nothing was wrong. Whatever was excused in it was
+// found nevertheless. A check that could not check everything is no baseline.
 func NewBaseline(c *Check) (*Baseline, error) {
 	if len(c.Errors) > 0 {
 		return nil, fmt.Errorf("no baseline: something could not be checked in it: %s", c.Errors[0].line())
@@ -60,7 +61,7 @@ func NewBaseline(c *Check) (*Baseline, error) {
 		}
 		for _, o := range r.Capabilities {
 			var status capability.Status
-			if err := status.UnmarshalText([]byte(o.Status)); err != nil {
+			if err := status.UnmarshalText([]byte(o.counted())); err != nil {
 				return nil, fmt.Errorf("%s on %s: %w", o.ID, r.Runtime.title(), err)
 			}
 			for _, release := range r.Runtime.Releases {

@@ -40,7 +40,7 @@ type CheckPlugin struct {
 	// Place is where to point for what has no evidence of its own: the line of
 	// go.mod that asks for the NRI library, of a manifest, or a file.
 	Place *Place `json:"place,omitempty"`
-	// Required counts the required capabilities.
+	// Required counts the required capabilities; alternatives count as one.
 	Required int `json:"required"`
 	// Gaps says what could not be read of it.
 	Gaps []string `json:"gaps"`
@@ -185,8 +185,9 @@ func newResult(plugin string, g inference.Group) Result {
 		r.Below = &below
 	}
 	for _, item := range last.Report.Items {
-		r.Capabilities = append(r.Capabilities, newOutcome(item))
-		if item.Requirement.Level == capability.Requires && item.Status != capability.StatusMissing {
+		r.Capabilities = append(r.Capabilities, newOutcome(item, last.Report.Items))
+		spared := item.Status != capability.StatusOK && item.Counts == capability.StatusOK
+		if item.Requirement.Level == capability.Requires && item.Status != capability.StatusMissing && !spared {
 			r.addBugs(item)
 		}
 	}
@@ -198,7 +199,7 @@ func newResult(plugin string, g inference.Group) Result {
 // rank orders outcomes: what is required and bad comes first.
 func rank(o Outcome) int {
 	var s capability.Status
-	_ = s.UnmarshalText([]byte(o.Status)) // it was written by MarshalText's twin
+	_ = s.UnmarshalText([]byte(o.counted())) // it was written by MarshalText's twin
 	n := 10 * s.Rank()
 	if o.Level == capability.Requires.String() {
 		n++

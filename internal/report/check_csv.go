@@ -14,7 +14,7 @@ func (c *Check) CSV(w io.Writer) error {
 	out.UseCRLF = true // RFC 4180
 	err := out.Write([]string{
 		"plugin", "runtime", "from", "to", "vendor", "match", "nri", "verdict",
-		"capability", "level", "status", "state", "effect", "consequence", "waived", "file", "line",
+		"capability", "level", "status", "state", "effect", "consequence", "waived", "file", "line", "oneOf", "counts",
 	})
 	if err != nil {
 		return err
@@ -29,7 +29,7 @@ func (c *Check) CSV(w io.Writer) error {
 				strings.Join(r.Runtime.NRI, " "), r.Verdict,
 			}
 			if len(r.Capabilities) == 0 {
-				if err := out.Write(csvRow(head, make([]string, 9))); err != nil {
+				if err := out.Write(csvRow(head, make([]string, 11))); err != nil {
 					return err
 				}
 			}
@@ -51,7 +51,7 @@ func (o Outcome) csv(p CheckPlugin) []string {
 	}
 	place := p.place(o)
 	return []string{
-		o.ID, o.Level, o.Status, o.State, o.Effect, o.Consequence, waived, place.File, strconv.Itoa(place.Line),
+		o.ID, o.Level, o.Status, o.State, o.Effect, o.Consequence, waived, place.File, strconv.Itoa(place.Line), o.OneOf, o.counted(),
 	}
 }
 

@@ -20,6 +20,7 @@ type checkCase struct {
 	name     string
 	plugin   CheckPlugin
 	requires []capability.ID
+	oneOf    string // the name of the group that they all are in
 	gaps     []string
 	runtimes []string
 	waive    *Waived
@@ -38,6 +39,10 @@ var checkCases = []checkCase{
 		runtimes: []string{"containerd@2.1.3"}, waive: &Waived{By: "waiver", Reason: "falls back to a hook; PLAT-123", Until: "2027-03-31"}},
 	{name: "failed", plugin: CheckPlugin{Name: "mounter"}, requires: []capability.ID{capability.AdjustMounts}, runtimes: []string{"containerd@2.1.3"},
 		fail: errors.New("bin/other: no Go program")},
+	{name: "alternatives", plugin: CheckPlugin{Name: "driver", Ref: "./driver", Dir: "driver"}, requires: []capability.ID{capability.DRAV1, capability.DRAV1alpha3Structured, capability.DRAV1beta1},
+		oneOf: "DRA_V1/DRA_V1ALPHA3_STRUCTURED/DRA_V1BETA1", runtimes: []string{"kubelet@1.30.0", "kubelet@1.33.0", "kubelet@>=1.34"}},
+	{name: "undecided", plugin: CheckPlugin{Name: "driver", Ref: "./driver", Dir: "driver"}, requires: []capability.ID{capability.DRAV1, capability.DRAUnknownServices},
+		oneOf: "DRA_UNKNOWN_SERVICES/DRA_V1", runtimes: []string{"kubelet@1.31.0"}},
 }
 
 func (cc checkCase) document(t testing.TB) *Check {
@@ -51,7 +56,7 @@ func (cc checkCase) document(t testing.TB) *Check {
 	need := capability.Needs{Gaps: cc.gaps}
 	for _, id := range cc.requires {
 		need.Requirements = append(need.Requirements, capability.Requirement{
-			Capability: id, Level: level, Source: capability.FromSource,
+			Capability: id, Level: level, OneOf: cc.oneOf, Source: capability.FromSource,
 			Evidence: []capability.Evidence{{Kind: "call", Symbol: "api." + id.String(), Function: "main.(*plugin).CreateContainer", File: "plugin.go", Line: 12}},
 		})
 	}
@@ -69,8 +74,12 @@ func (cc checkCase) document(t testing.TB) *Check {
 		runtimes = append(runtimes, rs...)
 	}
 	cc.plugin.Required = len(cc.requires)
+	if cc.oneOf != "" {
+		cc.plugin.Required = 1
+	}
 	groups := inference.Worst(table.Evaluate(need, table.LookupAll(runtimes, nil)))
-	name := doc.Add(cc.plugin, groups, table.Advise(need, []string{inference.Containerd}, nil), []string{inference.Containerd})
+	advised := inference.RuntimesForNeeds(need)[:1]
+	name := doc.Add(cc.plugin, groups, table.Advise(need, advised, nil), advised)
 	if cc.waive != nil {
 		doc.Waive(name, func(string, string, string) *Waived { return cc.waive })
 	}

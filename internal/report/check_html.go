@@ -120,10 +120,10 @@ func (o Outcome) class() string {
 		return "waived"
 	case o.Status == capability.StatusOK.String():
 		return "yes"
-	case o.Status == capability.StatusMissing.String() && o.Level == capability.Wants.String():
+	case o.spared(), o.Status == capability.StatusMissing.String() && o.Level == capability.Wants.String():
 		return "no"
 	}
-	return o.Status
+	return o.counted()
 }
 
 func (r Result) pageColumn(id string) checkColumn {
@@ -180,7 +180,7 @@ func (s *checkSection) add(id string, r Result, at map[string]int) []checkEntry 
 		target := id + "-" + o.ID
 		s.Rows[row].fill(len(s.Columns) - 1)
 		s.Rows[row].Cells = append(s.Rows[row].Cells, o.pageCell(target))
-		s.Rows[row].Same = s.Rows[row].Same && o.Status == capability.StatusOK.String()
+		s.Rows[row].Same = s.Rows[row].Same && o.counted() == capability.StatusOK.String()
 		out = append(out, o.pageEntry(target, pageText(o.ID+" of "+r.Plugin+" with "+r.title())))
 	}
 	return out
@@ -208,8 +208,11 @@ func (r *checkRow) fill(n int) {
 
 func (o Outcome) pageCell(target string) pageCell {
 	class, word := o.class(), o.Status
-	if o.Waived != nil {
+	switch {
+	case o.Waived != nil:
 		word = "waived, " + o.Status
+	case o.spared():
+		word = "not needed, " + o.Status
 	}
 	cell := pageCell{Class: class, Target: target, Lines: []pageLine{{class, word}}}
 	if o.effect() == "" {
@@ -239,6 +242,7 @@ func (o Outcome) pageEntry(id, heading string) checkEntry {
 		e.fact("Used", evidenceLine(ev), true)
 	}
 	e.fact("Level", o.Level+", "+o.Source, false)
+	e.fact("One is enough", strings.ReplaceAll(o.OneOf, "/", ", "), false)
 	e.fact("Note", o.Note, false)
 	for _, ref := range o.References {
 		e.fact("See", ref, true)

@@ -45,7 +45,8 @@ type (
 // JUnit writes the check as JUnit XML: a suite a runtime or run of releases, a
 // case a capability, with the plugin as its class. What is missing, switched
 // off or harmful is a failure, what could not be decided an error, or skipped
-// where the undecided passes; what is waived or only wanted is skipped.
+// where the undecided passes; what is waived, only wanted, or not needed since
+// an alternative is there is skipped.
 func (c *Check) JUnit(w io.Writer) error {
 	all := junitSuites{Name: c.Tool.Name}
 	at := map[string]int{}
@@ -102,9 +103,11 @@ func (c *Check) junitCases(r Result) []junitCase {
 			}
 		case o.Waived != nil:
 			tc.Skipped = &junitReason{Message: xmlText(o.Waived.line())}
+		case o.spared():
+			tc.Skipped = &junitReason{Message: xmlText(o.Status + ", " + o.Consequence)}
 		case o.Level == capability.Wants.String():
 			tc.Skipped = &junitReason{Message: xmlText("only wanted; " + o.Status + ": " + o.Consequence)}
-		case o.Status != capability.StatusUnknown.String():
+		case o.counted() != capability.StatusUnknown.String():
 			tc.Failure = reason
 		case c.FailOn == "missing":
 			tc.Skipped = &junitReason{Message: reason.Message}

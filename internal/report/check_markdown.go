@@ -163,7 +163,7 @@ func (o Outcome) markdownWhy() string {
 		why += "; instead: " + o.Instead
 	}
 	for _, s := range o.Settings {
-		if !s.Met() {
+		if !s.Met() && !o.spared() {
 			why += fmt.Sprintf("; needs %s=%s (%s)", s.Name, s.Want, s.Key)
 		}
 	}

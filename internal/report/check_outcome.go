@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -12,10 +13,18 @@ type Outcome struct {
 	ID     string `json:"id"`
 	Level  string `json:"level" jsonschema:"enum=requires,enum=wants"`
 	Source string `json:"source" jsonschema:"enum=declared,enum=source,enum=binary,enum=observed"`
+	// OneOf names the group of alternatives it belongs to, of which one is enough:
+	// by its members, joined by "/". It is empty for what is needed by itself.
+	OneOf  string `json:"oneOf,omitempty"`
 	Status string `json:"status" jsonschema:"enum=ok,enum=missing,enum=conditional,enum=harmful,enum=unknown"`
+	// Counts is the status that counts for the verdict, where it is not Status:
+	// the best one among the alternatives.
+	Counts string `json:"counts,omitempty" jsonschema:"enum=ok,enum=missing,enum=conditional,enum=unknown"`
 	State  string `json:"state" jsonschema:"enum=unknown,enum=yes,enum=partial,enum=conditional,enum=no,enum=harmful"`
+	// Effect and Consequence are none where the status counts as ok.
 	Effect string `json:"effect" jsonschema:"enum=none,enum=refused,enum=create-error,enum=dropped,enum=empty,enum=never-called,enum=crash,enum=hang"`
-	// Consequence says in words what happens; empty if the status is ok.
+	// Consequence says in words what happens, or which alternative keeps it from
+	// happening; empty if the status is ok.
 	Consequence string `json:"consequence,omitempty"`
 	// Instead says what to do instead where it is missing or harmful; may be
 	// empty.
@@ -30,11 +39,12 @@ type Outcome struct {
 	References []string              `json:"references"`
 }
 
-func newOutcome(item capability.Item) Outcome {
+// newOutcome describes an item of a report.
+func newOutcome(item capability.Item, all []capability.Item) Outcome {
 	a := item.Answer
 	o := Outcome{
 		ID: item.Requirement.Capability.String(), Level: item.Requirement.Level.String(),
-		Source: item.Requirement.Source.String(), Status: item.Status.String(),
+		Source: item.Requirement.Source.String(), OneOf: item.Requirement.OneOf, Status: item.Status.String(),
 		State: a.State.String(), Effect: a.Effect.String(), Settings: emptyNotNull(a.Settings),
 		Note: a.Note, Origin: a.Origin, Unproven: item.Requirement.Unproven,
 		Evidence: emptyNotNull(item.Requirement.Evidence), References: emptyNotNull(a.References),
@@ -49,8 +59,50 @@ func newOutcome(item capability.Item) Outcome {
 	if e, ok := capability.Lookup(item.Requirement.Capability); ok && item.Status != capability.StatusUnknown && item.Status != capability.StatusConditional {
 		o.Instead = e.Instead
 	}
+	if item.Counts != item.Status {
+		o.spare(item, all)
+	}
 	return o
 }
+
+// spare says on account of which alternative a status does not count.
+func (o *Outcome) spare(item capability.Item, all []capability.Item) {
+	var better []string
+	for _, i := range all {
+		if i.Requirement.OneOf == item.Requirement.OneOf && i.Status == item.Counts {
+			better = append(better, i.Requirement.Capability.String())
+		}
+	}
+	o.Counts, o.Instead = item.Counts.String(), "" // there is an alternative already
+	names := strings.Join(better, " or ")
+	switch item.Counts {
+	case capability.StatusOK:
+		o.Effect = capability.NoEffect.String()
+		o.Consequence = "not needed: " + strings.Join(better, " and ") + are(len(better)) + "there"
+	case capability.StatusConditional:
+		o.Consequence = "not needed once " + names + " is there; until then " + o.Consequence
+	default:
+		o.Consequence = "not needed if " + names + " is there, which is not known; else " + o.Consequence
+	}
+}
+
+func are(n int) string {
+	if n == 1 {
+		return " is "
+	}
+	return " are "
+}
+
+// counted is the status that counts for the verdict.
+func (o Outcome) counted() string { return cmp.Or(o.Counts, o.Status) }
+
+// spared tells whether an alternative makes up for what is not there.
+func (o Outcome) spared() bool {
+	return o.Status != capability.StatusOK.String() && o.counted() == capability.StatusOK.String()
+}
+
+// need is the same for the alternatives of one group, and for nothing else.
+func (o Outcome) need() string { return cmp.Or(o.OneOf, o.ID) }
 
 // consequence says in words what happens to a plugin that uses it.
 func consequence(id capability.ID, a capability.Answer) string {
@@ -120,14 +172,14 @@ func (o Outcome) details(p *printer, style Style, told told) {
 		p.linef("  %s %s", o.ID, o.Waived.line())
 	}
 	for _, s := range o.Settings {
-		if !s.Met() {
+		if !s.Met() && !o.spared() {
 			p.linef("  %s needs %s=%s, which is %s (%s)", o.ID, s.Name, s.Want, orNotSet(s.Value), plain(s.Origin))
 			if s.Key != "" {
 				p.linef("    set in %s", s.Key)
 			}
 		}
 	}
-	if o.Status == capability.StatusOK.String() && !style.Wide {
+	if o.counted() == capability.StatusOK.String() && !style.Wide {
 		return
 	}
 	if o.Instead != "" && told.first("instead of "+o.ID+o.Instead) {

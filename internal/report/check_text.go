@@ -136,6 +136,13 @@ func (c *Check) resultText(p *printer, r Result, style Style, told told) {
 	if hidden > 0 {
 		p.linef("%d more ok (-o wide lists them)", hidden)
 	}
+	groups := map[string]bool{"": true}
+	for _, o := range shown {
+		if !groups[o.OneOf] && told.first("one of "+o.OneOf) {
+			p.linef("  one is enough: %s", strings.ReplaceAll(o.OneOf, "/", ", "))
+		}
+		groups[o.OneOf] = true
+	}
 	for _, o := range shown {
 		o.details(p, style, told)
 	}
@@ -202,13 +209,13 @@ func (r Result) verdictLine() string {
 	line := fmt.Sprintf("%s: %s with %s", r.Verdict, plain(r.Plugin), r.title())
 	var parts []string
 	for _, status := range []string{"harmful", "missing", "conditional", "unknown"} {
-		n := 0
+		needs := map[string]bool{}
 		for _, o := range r.Capabilities {
-			if o.Status == status && o.counts() {
-				n++
+			if o.counted() == status && o.counts() {
+				needs[o.need()] = true
 			}
 		}
-		if n > 0 {
+		if n := len(needs); n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, status))
 		}
 	}

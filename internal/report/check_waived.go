@@ -38,7 +38,7 @@ func (c *Check) Waive(plugin string, find func(runtime, release, capability stri
 
 // counts tells whether an outcome decides the verdict of its result.
 func (o Outcome) counts() bool {
-	return o.Status != capability.StatusOK.String() && o.Level == capability.Requires.String() && o.Waived == nil
+	return o.counted() != capability.StatusOK.String() && o.Level == capability.Requires.String() && o.Waived == nil
 }
 
 // line words it for a person.

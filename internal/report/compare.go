@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -17,7 +18,8 @@ type Compare struct {
 	From ComparedPlugin `json:"from"`
 	To   ComparedPlugin `json:"to"`
 	// Added are the capabilities that only the new one requires, Dropped those
-	// that only the old one did.
+	// that only the old one did. An alternative to what was required anyway is
+	// neither.
 	Added   []Requirement `json:"added"`
 	Dropped []Requirement `json:"dropped"`
 	// Runtimes are the releases on which the two differ, by runtime and release.
@@ -35,7 +37,7 @@ type Compare struct {
 type ComparedPlugin struct {
 	Name string `json:"name"`
 	Ref  string `json:"ref"`
-	// Required counts the required capabilities.
+	// Required counts the required capabilities; alternatives count as one.
 	Required int `json:"required"`
 	// Gaps says what could not be read of it.
 	Gaps []string `json:"gaps"`
@@ -87,26 +89,38 @@ func NewCompare(head Head, from, to PluginNeeds, refs [2]string, supports []infe
 }
 
 func comparedPlugin(p PluginNeeds, ref string) ComparedPlugin {
-	n := 0
-	for _, r := range p.Needs.Requirements {
-		if r.Level == capability.Requires {
-			n++
-		}
-	}
-	return ComparedPlugin{p.Name, ref, n, emptyNotNull(p.Needs.Gaps)}
+	return ComparedPlugin{p.Name, ref, p.Needs.Required(), emptyNotNull(p.Needs.Gaps)}
 }
 
-// onlyRequired returns what one plugin requires and the other does not.
+// onlyRequired returns what one plugin requires and the other does not. Of some
+// alternatives one is required by whoever requires some of them and nothing else.
 func onlyRequired(a, b capability.Needs) []Requirement {
+	required := func(group []capability.Requirement) bool {
+		return slices.ContainsFunc(group, func(r capability.Requirement) bool { return r.Level == capability.Requires })
+	}
 	out := []Requirement{}
-	for _, r := range a.Requirements {
-		if r.Level == capability.Requires && !slices.ContainsFunc(b.Requirements, func(o capability.Requirement) bool {
-			return o.Capability == r.Capability && o.Level == capability.Requires
+	for _, group := range a.Groups() {
+		if !required(group) || slices.ContainsFunc(b.Groups(), func(other []capability.Requirement) bool {
+			return required(other) && within(other, group)
 		}) {
+			continue
+		}
+		for _, r := range group {
 			out = append(out, NewRequirement(r))
 		}
 	}
+	slices.SortFunc(out, func(a, b Requirement) int { return strings.Compare(a.ID, b.ID) })
 	return out
+}
+
+// within tells whether all alternatives of one group are in another.
+func within(group, other []capability.Requirement) bool {
+	for _, r := range group {
+		if !slices.ContainsFunc(other, func(o capability.Requirement) bool { return o.Capability == r.Capability }) {
+			return false
+		}
+	}
+	return true
 }
 
 // compareOn tells what changes on one runtime, and why; nothing if the verdict
@@ -128,7 +142,7 @@ func compareOn(s inference.Support, from, to capability.Needs) (change string, b
 func reasons(r capability.Report) []string {
 	out := []string{}
 	for _, i := range r.Items {
-		if i.Requirement.Level == capability.Requires && i.Status != capability.StatusOK {
+		if i.Decides() {
 			out = append(out, i.Requirement.Capability.String()+" "+i.Status.String())
 		}
 	}
@@ -152,7 +166,7 @@ func (d *Compare) Text(w io.Writer, style Style) error {
 		reqs []Requirement
 	}{{"+", d.Added}, {"-", d.Dropped}} {
 		for _, r := range list.reqs {
-			p.linef("%s %s", list.sign, r.ID)
+			p.linef("%s %s%s", list.sign, r.ID, r.alternatives())
 			for i, e := range r.Evidence {
 				if i == 3 && !style.Wide {
 					break
@@ -178,7 +192,25 @@ func (r ComparedRuntime) line() string {
 
 func (d *Compare) summary() string {
 	return fmt.Sprintf("%d newly required, %d no longer; of %s %d lost, %d undecided, %d gained",
-		len(d.Added), len(d.Dropped), count(d.Releases, "release", "releases"), d.Lost, d.Undecided, d.Gained)
+		needs(d.Added), needs(d.Dropped), count(d.Releases, "release", "releases"), d.Lost, d.Undecided, d.Gained)
+}
+
+// needs counts requirements; alternatives count as one.
+func needs(reqs []Requirement) int {
+	seen := map[string]bool{}
+	for _, r := range reqs {
+		seen[cmp.Or(r.OneOf, r.ID)] = true
+	}
+	return len(seen)
+}
+
+// alternatives says of how many alternatives it is one; nothing if there are
+// none.
+func (r Requirement) alternatives() string {
+	if r.OneOf == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (one of %d is enough)", 1+strings.Count(r.OneOf, "/"))
 }
 
 // Markdown writes the comparison for a pull request.
@@ -191,10 +223,10 @@ func (d *Compare) Markdown(w io.Writer) error {
 		if len(r.Evidence) > 0 {
 			used = ", used: " + clip(evidenceLine(r.Evidence[0]), maxText)
 		}
-		p.linef("- newly required: %s%s", r.ID, mdText(used))
+		p.linef("- newly required: %s%s%s", r.ID, r.alternatives(), mdText(used))
 	}
 	for _, r := range d.Dropped {
-		p.linef("- no longer required: %s", r.ID)
+		p.linef("- no longer required: %s%s", r.ID, r.alternatives())
 	}
 	if len(d.Runtimes) > 0 {
 		p.linef("")

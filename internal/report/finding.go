@@ -74,7 +74,7 @@ func (r Result) findings(p CheckPlugin) []finding {
 	// A run of releases is known by its first one: the last moves with the table.
 	identity := []string{p.Name, r.Runtime.Name, r.Runtime.From, r.Runtime.Vendor}
 	for _, o := range r.Capabilities {
-		if o.Status == capability.StatusOK.String() {
+		if o.counted() == capability.StatusOK.String() {
 			continue
 		}
 		f := finding{
@@ -105,7 +105,7 @@ func (o Outcome) severity() severity {
 	switch {
 	case !o.counts():
 		return note
-	case o.Status == capability.StatusUnknown.String():
+	case o.counted() == capability.StatusUnknown.String():
 		return warning
 	}
 	return failure

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/nri-compat/nri-compat/capability"
@@ -93,8 +94,11 @@ type PluginKubelet struct {
 
 // Requirement is one capability that a plugin depends on.
 type Requirement struct {
-	ID       string                `json:"id"`
-	Level    string                `json:"level" jsonschema:"enum=requires,enum=wants"`
+	ID    string `json:"id"`
+	Level string `json:"level" jsonschema:"enum=requires,enum=wants"`
+	// OneOf names the group of alternatives it belongs to, of which one is enough:
+	// by its members, joined by "/". It is empty for what is needed by itself.
+	OneOf    string                `json:"oneOf,omitempty"`
 	Source   string                `json:"source" jsonschema:"enum=declared,enum=source,enum=binary,enum=observed"`
 	Unproven bool                  `json:"unproven,omitempty"`
 	Note     string                `json:"note,omitempty"`
@@ -104,7 +108,7 @@ type Requirement struct {
 // NewRequirement describes a requirement.
 func NewRequirement(r capability.Requirement) Requirement {
 	return Requirement{
-		ID: r.Capability.String(), Level: r.Level.String(), Source: r.Source.String(),
+		ID: r.Capability.String(), Level: r.Level.String(), OneOf: r.OneOf, Source: r.Source.String(),
 		Unproven: r.Unproven, Note: r.Note, Evidence: emptyNotNull(r.Evidence),
 	}
 }
@@ -252,10 +256,14 @@ func differing(path, ref string) string {
 }
 
 func (r Requirement) level() string {
-	if r.Unproven {
-		return r.Level + ", unproven"
+	level := r.Level
+	if r.OneOf != "" {
+		level += " one of " + strconv.Itoa(1+strings.Count(r.OneOf, "/"))
 	}
-	return r.Level
+	if r.Unproven {
+		level += ", unproven"
+	}
+	return level
 }
 
 // first is the most telling piece of evidence.
@@ -283,10 +291,14 @@ func (i InspectPlugin) evidence(p *printer) {
 
 func (i InspectPlugin) summary() string {
 	var requires, wants, unproven int
+	var groups []string // of alternatives of which one is required
 	for _, r := range i.Requirements {
 		switch {
 		case r.Level == capability.Wants.String():
 			wants++
+		case r.OneOf != "" && slices.Contains(groups, r.OneOf):
+		case r.OneOf != "":
+			groups = append(groups, r.OneOf)
 		case r.Unproven:
 			unproven++
 			requires++
@@ -298,6 +310,9 @@ func (i InspectPlugin) summary() string {
 	s += fmt.Sprintf(": %d required", requires)
 	if unproven > 0 {
 		s += fmt.Sprintf(" (%d of them unproven)", unproven)
+	}
+	for _, g := range groups {
+		s += fmt.Sprintf(", 1 of %d alternatives", 1+strings.Count(g, "/"))
 	}
 	if wants > 0 {
 		s += fmt.Sprintf(", %d wanted", wants)

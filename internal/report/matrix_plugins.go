@@ -76,7 +76,7 @@ func lackedBy(c Column, t *inference.Table, need capability.Needs) bool {
 		}
 		items := capability.Check(need, t.Lookup(inference.Runtime{Name: r.Runtime, Version: r.Version}, nil)).Items
 		lacks = slices.ContainsFunc(items, func(i capability.Item) bool {
-			return i.Requirement.Level == capability.Requires && (i.Status == capability.StatusMissing || i.Status == capability.StatusHarmful)
+			return i.Decides() && (i.Counts == capability.StatusMissing || i.Counts == capability.StatusHarmful)
 		})
 		if !lacks {
 			return false

@@ -70,7 +70,7 @@ func (c *Check) requirements(plugin string) ([]Requirement, error) {
 		}
 		var out []Requirement
 		for _, o := range r.Capabilities {
-			out = append(out, Requirement{ID: o.ID, Level: o.Level, Source: o.Source, Unproven: o.Unproven, Evidence: o.Evidence})
+			out = append(out, Requirement{ID: o.ID, Level: o.Level, OneOf: o.OneOf, Source: o.Source, Unproven: o.Unproven, Evidence: o.Evidence})
 		}
 		return out, nil
 	}
@@ -84,7 +84,7 @@ func neededBy(reqs []Requirement, gaps []string) (capability.Needs, error) {
 		if err != nil {
 			return need, err
 		}
-		out := capability.Requirement{Capability: id, Unproven: r.Unproven, Note: r.Note, Evidence: r.Evidence}
+		out := capability.Requirement{Capability: id, OneOf: r.OneOf, Unproven: r.Unproven, Note: r.Note, Evidence: r.Evidence}
 		if err := out.Level.UnmarshalText([]byte(r.Level)); err != nil {
 			return need, err
 		}
