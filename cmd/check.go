@@ -65,6 +65,9 @@ names none all plugins of this node, connected and installed, against the node's
 runtime. The file also stands in for --runtime, --assume and --fail-on, and has
 waivers; 'nri-compat init' writes one.
 
+--requires DRA_V1/DRA_V1BETA1 names alternatives: one of them is enough. DRA
+drivers that serve several versions of a service have such needs.
+
 Exit status 3 if something required is missing, switched off or harmful, 4 if
 something required could not be decided.`,
 		Example: `  nri-compat check ./bin/plugin --runtime containerd@2.0.5 --runtime cri-o@1.34
@@ -77,7 +80,7 @@ something required could not be decided.`,
 	}
 	f := c.Flags()
 	f.StringVar(&o.baseline, "baseline", "", "`FILE` with an earlier check in JSON: only what is new counts")
-	f.StringSliceVar(&o.requires, "requires", nil, "`CAPABILITIES` that are required, separated by commas, repeatable")
+	f.StringSliceVar(&o.requires, "requires", nil, "`CAPABILITIES` that are required, separated by commas, alternatives by \"/\"; repeatable")
 	f.StringSliceVar(&o.wants, "wants", nil, "`CAPABILITIES` that have a fallback; they never decide the exit status")
 	f.BoolVar(&o.together, "together", false, "the two runtimes run together: a kubelet and a container runtime")
 	f.Var(&o.failOn, "fail-on", "what makes the exit status 3 or 4: unknown, missing, known-bug or never")
@@ -209,7 +212,7 @@ func (r *checkRun) named(ctx context.Context, refs []string, need capability.Nee
 		r.pair = &pair
 	}
 	if len(need.Requirements) > 0 {
-		given := report.CheckPlugin{Name: "requirements", Required: countRequired(need), Place: configPlace(r.excuses.file, "")}
+		given := report.CheckPlugin{Name: "requirements", Required: need.Required(), Place: configPlace(r.excuses.file, "")}
 		r.add(given, need, supports)
 	}
 	if len(refs) == 0 {
@@ -282,7 +285,7 @@ func exampleFor(need capability.Needs) string {
 
 func checkedPlugin(p *plugin.Plugin, name string) report.CheckPlugin {
 	out := report.CheckPlugin{
-		Name: name, Ref: p.Ref, Module: p.Identity.Module, NRI: p.NRI.Version, Required: countRequired(p.Needs()),
+		Name: name, Ref: p.Ref, Module: p.Identity.Module, NRI: p.NRI.Version, Required: p.Needs().Required(),
 		Gaps: p.Gaps, Warnings: p.Warnings,
 	}
 	out.Dir, out.Place = sourceOf(p)
@@ -313,16 +316,6 @@ func (r *checkRun) add(plugin report.CheckPlugin, need capability.Needs, support
 	}
 }
 
-func countRequired(need capability.Needs) int {
-	n := 0
-	for _, r := range need.Requirements {
-		if r.Level == capability.Requires {
-			n++
-		}
-	}
-	return n
-}
-
 // needs reads --requires and --wants.
 func (o *checkOptions) needs() (capability.Needs, error) {
 	var need capability.Needs
@@ -336,6 +329,9 @@ func (o *checkOptions) needs() (capability.Needs, error) {
 			return need, err
 		}
 		need.Requirements = append(need.Requirements, reqs...)
+	}
+	if err := inOneGroup(need.Requirements); err != nil {
+		return need, err
 	}
 	need.Requirements = capability.Normalize(need.Requirements)
 	return need, nil

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/nri-compat/nri-compat/capability"
 	"github.com/nri-compat/nri-compat/inference"
@@ -200,20 +199,4 @@ func (p nodePlugin) document() report.NodePlugin {
 		d.Config, d.Problem = p.installed.Config, p.installed.Problem
 	}
 	return d
-}
-
-// parseNames reads a list of capability names from a flag.
-func parseNames(flag string, names []string, level capability.Level) ([]capability.Requirement, error) {
-	var out []capability.Requirement
-	for _, name := range names {
-		if strings.TrimSpace(name) == "" {
-			return nil, usagef("%s has an empty capability name", flag)
-		}
-		id, err := capability.Parse(name)
-		if err != nil {
-			return nil, usage(err)
-		}
-		out = append(out, capability.Requirement{Capability: id, Level: level})
-	}
-	return out, nil
 }

@@ -18,6 +18,9 @@ const (
 	// NotDeclared: seen in the plugin, but in no list of the manifest. It stays
 	// required.
 	NotDeclared DifferenceKind = "detected-not-declared"
+	// OtherAlternative: seen in the plugin as an alternative to what is declared
+	// as required, but in no list of the manifest. It is only wanted.
+	OtherAlternative DifferenceKind = "alternative-not-declared"
 	// StaleExclusion: excluded, but not seen in the plugin either.
 	StaleExclusion DifferenceKind = "excluded-not-detected"
 )
@@ -27,7 +30,7 @@ type Difference struct {
 	Capability capability.ID  `json:"capability"`
 	Kind       DifferenceKind `json:"kind"`
 	// List is the list of the manifest that names it: "requires", "wants" or
-	// "excludes"; empty for [NotDeclared].
+	// "excludes"; empty for [NotDeclared] and [OtherAlternative].
 	List string `json:"list,omitempty"`
 }
 
@@ -36,6 +39,8 @@ func (d Difference) String() string {
 	switch d.Kind {
 	case NotDetected:
 		return fmt.Sprintf("%s is declared in %q but was not detected", d.Capability, d.List)
+	case OtherAlternative:
+		return fmt.Sprintf("%s was detected but is not declared; it counts as wanted, since an alternative to it is required", d.Capability)
 	case StaleExclusion:
 		return fmt.Sprintf("%s is declared in \"excludes\" but was not detected, so the exclusion can go", d.Capability)
 	}
@@ -48,7 +53,9 @@ func (d Difference) String() string {
 // "requires" makes a capability required, and adds one that was not detected
 // with source declared; "wants" does the same with the level wants; "excludes"
 // drops what was detected. What was detected and is not in the manifest stays as
-// it is: silence is no declaration. Gaps stay too, because a manifest does not
+// it is: silence is no declaration. That holds for alternatives too, unless the
+// manifest requires one of them: then it says what it takes, and the others are
+// only wanted. Gaps stay too, because a manifest does not
 // make unreadable code readable; for a plugin that nothing could be read of use
 // [Manifest.Declared].
 func Apply(p found.Plugin, m Manifest) (found.Plugin, []Difference) {
@@ -58,6 +65,7 @@ func Apply(p found.Plugin, m Manifest) (found.Plugin, []Difference) {
 	}
 	var reqs []capability.Requirement
 	var diffs []Difference
+	settled := map[string]bool{} // groups of detected alternatives of which one is required
 	declare := func(entries []Entry, list string, level capability.Level) {
 		for _, e := range entries {
 			r, ok := detected[e.Capability]
@@ -66,6 +74,9 @@ func Apply(p found.Plugin, m Manifest) (found.Plugin, []Difference) {
 				r = capability.Requirement{Capability: e.Capability, Source: capability.Declared}
 			}
 			delete(detected, e.Capability)
+			if r.OneOf != "" && level == capability.Requires {
+				settled[r.OneOf] = true
+			}
 			reqs = append(reqs, m.declared(r, e, list, level))
 		}
 	}
@@ -78,7 +89,11 @@ func Apply(p found.Plugin, m Manifest) (found.Plugin, []Difference) {
 		delete(detected, e.Capability)
 	}
 	for id, r := range detected {
-		diffs = append(diffs, Difference{id, NotDeclared, ""})
+		kind := NotDeclared
+		if settled[r.OneOf] {
+			r.Level, r.OneOf, kind = capability.Wants, "", OtherAlternative
+		}
+		diffs = append(diffs, Difference{id, kind, ""})
 		reqs = append(reqs, r)
 	}
 	slices.SortFunc(diffs, func(a, b Difference) int {
@@ -94,6 +109,9 @@ func Apply(p found.Plugin, m Manifest) (found.Plugin, []Difference) {
 
 // declared returns r with what the manifest says of it.
 func (m Manifest) declared(r capability.Requirement, e Entry, list string, level capability.Level) capability.Requirement {
+	if e.OneOf != "" || level == capability.Requires {
+		r.OneOf = e.OneOf // what is only wanted stays an alternative to the others
+	}
 	r.Level = level
 	r.Unproven = false
 	if e.Reason != "" {

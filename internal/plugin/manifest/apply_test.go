@@ -121,6 +121,73 @@ func TestWriteThenApplyChangesNothing(t *testing.T) {
 	}
 }
 
+// TestApplyOneOf: how declared and detected alternatives are joined.
+func TestApplyOneOf(t *testing.T) {
+	detected := found.Plugin{Reader: "source", Requirements: []capability.Requirement{
+		{Capability: capability.DRAV1, OneOf: "dra", Source: capability.FromSource},
+		{Capability: capability.DRAV1beta1, OneOf: "dra", Source: capability.FromSource},
+		{Capability: capability.PodresV1List, Source: capability.FromSource},
+	}}
+	const both = "DRA_V1/DRA_V1BETA1:DRA_V1 DRA_V1/DRA_V1BETA1:DRA_V1BETA1 "
+	for _, test := range []struct{ manifest, needs, diffs string }{
+		{"", both + "PODRES_V1_LIST", "DRA_V1 detected-not-declared DRA_V1BETA1 detected-not-declared PODRES_V1_LIST detected-not-declared"},
+		{"requires: [{oneOf: [DRA_V1, DRA_V1BETA1]}, PODRES_V1_LIST]", both + "PODRES_V1_LIST", ""},
+		{"requires: [DRA_V1, PODRES_V1_LIST]", "DRA_V1 (DRA_V1BETA1) PODRES_V1_LIST", "DRA_V1BETA1 alternative-not-declared"},
+		{"requires: [DRA_V1, DRA_V1BETA1, PODRES_V1_LIST]", "DRA_V1 DRA_V1BETA1 PODRES_V1_LIST", ""},
+		{"requires: [PODRES_V1_LIST]\nwants: [DRA_V1]", "(DRA_V1/DRA_V1BETA1:DRA_V1) DRA_V1/DRA_V1BETA1:DRA_V1BETA1 PODRES_V1_LIST", "DRA_V1BETA1 detected-not-declared"},
+		{"requires: [PODRES_V1_LIST]\nwants: [{oneOf: [DRA_V1, DRA_V1BETA1]}]", "(DRA_V1/DRA_V1BETA1:DRA_V1) (DRA_V1/DRA_V1BETA1:DRA_V1BETA1) PODRES_V1_LIST", ""},
+		{"requires: [PODRES_V1_LIST]\nexcludes: [{capability: DRA_V1, reason: never}]", "DRA_V1BETA1 PODRES_V1_LIST", "DRA_V1BETA1 detected-not-declared"},
+		{"requires: [PODRES_V1_LIST, {oneOf: [DRA_V1BETA1, DRA_V1ALPHA2]}]",
+			"(DRA_V1) DRA_V1ALPHA2/DRA_V1BETA1:DRA_V1ALPHA2 DRA_V1ALPHA2/DRA_V1BETA1:DRA_V1BETA1 PODRES_V1_LIST", "DRA_V1 alternative-not-declared DRA_V1ALPHA2 declared-not-detected"},
+	} {
+		m, err := Read(strings.NewReader("schema: nri-compat.dev/manifest/v1\n"+test.manifest), "m.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, diffs := Apply(detected, m)
+		if s := needs(got); s != test.needs {
+			t.Errorf("%s: %s, want %s", test.manifest, s, test.needs)
+		}
+		var list []string
+		for _, d := range diffs {
+			list = append(list, d.Capability.String()+" "+string(d.Kind))
+		}
+		if s := strings.Join(list, " "); s != test.diffs {
+			t.Errorf("%s: differences %s, want %s", test.manifest, s, test.diffs)
+		}
+		// What was joined is written so that it is read back the same.
+		var b bytes.Buffer
+		if err := Write(&b, got); err != nil {
+			t.Fatal(err)
+		}
+		again, err := Read(&b, "m.yaml")
+		if err != nil {
+			t.Errorf("%s: what was written is refused: %v", test.manifest, err)
+		}
+		mixed := strings.Contains(test.manifest, "wants: [DRA_V1]") // a manifest has no words for that
+		if s := needs(again.Declared()); s != test.needs && !mixed {
+			t.Errorf("%s: written and read back: %s, want %s", test.manifest, s, test.needs)
+		}
+	}
+}
+
+// needs names requirements: those of a group after its name, those that are only
+// wanted in brackets.
+func needs(p found.Plugin) string {
+	var out []string
+	for _, r := range p.Requirements {
+		s := r.Capability.String()
+		if r.OneOf != "" {
+			s = r.OneOf + ":" + s
+		}
+		if r.Level == capability.Wants {
+			s = "(" + s + ")"
+		}
+		out = append(out, s)
+	}
+	return strings.Join(out, " ")
+}
+
 func TestDeclared(t *testing.T) {
 	m := Manifest{Name: "m.yaml", Plugin: "x", Requires: []Entry{{Capability: capability.AdjustEnv}}}
 	p := m.Declared()

@@ -5,6 +5,7 @@
 //	plugin: "device-injector"
 //	requires:
 //	  - ADJUST_LINUX_DEVICES
+//	  - oneOf: [DRA_V1, DRA_V1BETA1]
 //	wants:
 //	  - capability: ADJUST_CDI_DEVICES
 //	    reason: "falls back to device nodes"
@@ -13,6 +14,8 @@
 //	    reason: "linked through a shared helper package, never called"
 //	runtimes:
 //	  - "containerd@>=1.7.7"
+//
+// Of the capabilities of a oneOf one is enough.
 //
 // It lies next to a plugin, inside its image, or is the text of the image
 // label [Label]. What it declares beats what was detected; [Apply] says how,
@@ -68,9 +71,13 @@ type Manifest struct {
 	Runtimes []string
 }
 
-// Entry is one capability of a list.
+// Entry is one capability of a list. The alternatives of a oneOf are entries one
+// after the other, with the same reason.
 type Entry struct {
 	Capability capability.ID
+	// OneOf is the name of the group of alternatives, see
+	// [capability.Requirement]; empty for an entry of its own.
+	OneOf string
 	// Reason is why it stands in this list; only an exclusion must have one.
 	Reason string
 	// Line is the line of the file that names the capability, 0 if that could
@@ -187,55 +194,6 @@ func (rd *reader) list(fields map[string]json.RawMessage, key string) ([]json.Ra
 		return nil, rd.errorAt(rd.text.lineOfKey(key), "%s: not a list: start each entry with \"- \"", key)
 	}
 	return items, nil
-}
-
-func (rd *reader) entries(fields map[string]json.RawMessage, key string) ([]Entry, error) {
-	items, err := rd.list(fields, key)
-	if err != nil {
-		return nil, err
-	}
-	var entries []Entry
-	for _, raw := range items {
-		name, reason, err := rd.entry(key, raw)
-		if err != nil {
-			return nil, err
-		}
-		line := rd.text.lineOfEntry(name)
-		id, err := capability.Parse(name)
-		if err != nil {
-			return nil, rd.errorAt(line, "%s: %w", key, err)
-		}
-		if other, ok := rd.seen[id]; ok {
-			return nil, rd.errorAt(0, "%s is named in %s and again in %s: keep one of them", id, other, key)
-		}
-		rd.seen[id] = key
-		entries = append(entries, Entry{Capability: id, Reason: reason, Line: line})
-	}
-	return entries, nil
-}
-
-// entry reads one entry: a name, or a mapping with capability and reason.
-func (rd *reader) entry(key string, raw json.RawMessage) (name, reason string, err error) {
-	if json.Unmarshal(raw, &name) == nil && !isNull(raw) {
-		return name, "", nil
-	}
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(raw, &fields) != nil || fields == nil {
-		return "", "", rd.errorAt(rd.text.lineOfKey(key), "%s: %s is neither a capability nor {capability: …, reason: …}", key, shown(raw))
-	}
-	for _, k := range slices.Sorted(maps.Keys(fields)) {
-		if k != "capability" && k != "reason" {
-			return "", "", rd.errorAt(rd.text.lineOfKey(k), "%s: unknown key %.60q in an entry: the keys are capability, reason", key, k)
-		}
-	}
-	if name, err = rd.string(fields, "capability"); err != nil {
-		return "", "", err
-	}
-	if name == "" {
-		return "", "", rd.errorAt(rd.text.lineOfKey(key), "%s: an entry has no key \"capability\"", key)
-	}
-	reason, err = rd.string(fields, "reason")
-	return name, reason, err
 }
 
 func (rd *reader) runtimes(fields map[string]json.RawMessage) ([]string, error) {

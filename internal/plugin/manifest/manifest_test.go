@@ -41,15 +41,44 @@ func TestRead(t *testing.T) {
 		Name:   "dir/nri-compat.yaml",
 		Plugin: "device-injector",
 		Requires: []Entry{
-			{capability.AdjustLinuxDevices, "", 5},
-			{capability.AdjustMounts, "two lines", 6},
+			{capability.AdjustLinuxDevices, "", "", 5},
+			{capability.AdjustMounts, "", "two lines", 6},
 		},
 		Wants: []Entry{
-			{capability.AdjustCDIDevices, "", 10},
-			{capability.AdjustEnv, "nice: to, have", 10},
+			{capability.AdjustCDIDevices, "", "", 10},
+			{capability.AdjustEnv, "", "nice: to, have", 10},
 		},
-		Excludes: []Entry{{capability.AdjustLinuxSysctl, "linked only", 12}},
+		Excludes: []Entry{{capability.AdjustLinuxSysctl, "", "linked only", 12}},
 		Runtimes: []string{"containerd@>=1.7.7 <2.2", "cri-o@1.30"},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+}
+
+func TestReadOneOf(t *testing.T) {
+	got, err := Read(strings.NewReader(`schema: nri-compat.dev/manifest/v1
+requires:
+  - oneOf: [dra-v1, DRA_V1BETA1]
+    reason: serves both
+  - ADJUST_ENV
+wants:
+  - oneOf:
+      - DRA_HEALTH_V1
+      - DRA_HEALTH_V1ALPHA1 # older
+`), "m.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dra, health := "DRA_V1/DRA_V1BETA1", "DRA_HEALTH_V1/DRA_HEALTH_V1ALPHA1"
+	want := Manifest{
+		Name: "m.yaml",
+		Requires: []Entry{
+			{capability.DRAV1, dra, "serves both", 3},
+			{capability.DRAV1beta1, dra, "serves both", 3},
+			{capability.AdjustEnv, "", "", 5},
+		},
+		Wants: []Entry{{capability.DRAHealthV1, health, "", 8}, {capability.DRAHealthV1alpha1, health, "", 9}},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
@@ -78,6 +107,16 @@ func TestReadRefuses(t *testing.T) {
 		{"unknown entry key", head + "wants:\n- {capability: ADJUST_ENV, because: x}\n", `m.yaml:3: wants: unknown key "because"`},
 		{"capability as key", head + "wants:\n- ADJUST_ENV: x\n", `m.yaml:3: wants: unknown key "ADJUST_ENV" in an entry`},
 		{"entry without capability", head + "wants:\n- reason: x\n", `m.yaml:2: wants: an entry has no key "capability"`},
+		{"one alternative", head + "requires:\n- oneOf: [ADJUST_ENV]\n", "m.yaml:3: requires: oneOf names fewer than two capabilities: write {capability: …} for one"},
+		{"no alternative", head + "requires:\n- oneOf:\n", "m.yaml:3: requires: oneOf names fewer than two"},
+		{"alternatives as text", head + "requires:\n- oneOf: ADJUST_ENV\n", "m.yaml:3: oneOf: not a list"},
+		{"number as alternative", head + "requires:\n- oneOf: [ADJUST_ENV, 7]\n", "m.yaml:3: requires: oneOf: 7 is not a capability: write its name"},
+		{"empty alternative", head + "requires:\n- oneOf: [ADJUST_ENV, ' ']\n", "is not a capability: write its name"},
+		{"unknown alternative", head + "requires:\n- oneOf: [ADJUST_ENV, ADJUST_EN]\n", `m.yaml:3: requires: unknown capability "ADJUST_EN"`},
+		{"alternative twice", head + "requires:\n- oneOf: [ADJUST_ENV, ADJUST_ENV]\n", "ADJUST_ENV is named in requires and again in requires"},
+		{"alternative and alone", head + "requires:\n- oneOf: [ADJUST_ENV, ADJUST_MOUNTS]\n- ADJUST_ENV\n", "ADJUST_ENV is named in requires and again in requires"},
+		{"capability and alternatives", head + "requires:\n- {capability: ADJUST_ENV, oneOf: [ADJUST_MOUNTS, ADJUST_OCI_HOOKS]}\n", "m.yaml:3: requires: an entry has capability and oneOf: keep one of them"},
+		{"excluded alternatives", head + "excludes:\n- {oneOf: [ADJUST_ENV, ADJUST_MOUNTS], reason: x}\n", "m.yaml:3: excludes: oneOf is for what is needed: name each capability by itself"},
 		{"number as entry", head + "wants: [7]\n", "m.yaml:2: wants: 7 is neither"},
 		{"null as entry", head + "wants: [~]\n", "m.yaml:2: wants: null is neither"},
 		{"text as list", head + "wants: ADJUST_ENV\n", "m.yaml:2: wants: not a list"},
@@ -117,6 +156,7 @@ func accepted() []string {
 		"---\r\nschema: nri-compat.dev/manifest/v1\r\nwants:\r\n- ADJUST_ENV\r\n...\r\n",
 		"schema: nri-compat.dev/manifest/v1\nrequires:\nwants: ~\nplugin:\n",
 		"{\"schema\": \"nri-compat.dev/manifest/v1\", \"wants\": [\"ADJUST_ENV\"]}",
+		"schema: nri-compat.dev/manifest/v1\nrequires: [{oneOf: [ADJUST_ENV, adjust-mounts], reason: x}, ADJUST_OCI_HOOKS]\n",
 		"schema: nri-compat.dev/manifest/v1\nplugin: this & that\nruntimes: [containerd@1.7.*]\n",
 	}
 }
@@ -136,6 +176,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte("schema: nri-compat.dev/manifest/v1\nplugin: \"\\x7f\\u2028\\U0001F600 \\\"'#: -\"\n"))
 	f.Add([]byte("schema: nri-compat.dev/manifest/v1\nwants: [{capability: ADJUST_ENV, reason: \"a\\nb # c\"}]\n"))
 	f.Add([]byte("schema: nri-compat.dev/manifest/v1\nruntimes: ['null', 'yes', '1.7', '- a', '{', '&a', '*a']\n"))
+	f.Add([]byte("schema: nri-compat.dev/manifest/v1\nwants: [{oneOf: [DRA_V1, dra-v1beta1], reason: \"a\"}, {oneOf: [ADJUST_ENV, ADJUST_MOUNTS]}]\n"))
 	f.Add([]byte("a: &a [x]\nb: *a\n<<: *a\n"))
 	f.Add([]byte("? [a]\n: b\n"))
 	f.Add([]byte(strings.Repeat("[", 20000)))
@@ -225,6 +266,11 @@ func TestSchemaAgreesWithTheReader(t *testing.T) {
 		head + "wants: [{reason: x}]\n",
 		head + "wants: [{capability: ADJUST_ENV, because: x}]\n",
 		head + "excludes: [ADJUST_ENV]\n",
+		head + "wants: [{oneOf: [ADJUST_ENV]}]\n",
+		head + "wants: [{oneOf: [ADJUST_ENV, 7]}]\n",
+		head + "wants: [{oneOf: [ADJUST_ENV, ADJUST_ENV]}]\n",
+		head + "wants: [{oneOf: [ADJUST_ENV, ADJUST_MOUNTS], capability: ADJUST_OCI_HOOKS}]\n",
+		head + "excludes: [{oneOf: [ADJUST_ENV, ADJUST_MOUNTS], reason: x}]\n",
 		head + "excludes: [{capability: ADJUST_ENV, reason: ' '}]\n",
 		head + "runtimes: ['']\n",
 		head + "runtimes: [a, a]\n",

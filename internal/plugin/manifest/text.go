@@ -82,7 +82,7 @@ func (t text) lineOfEntry(name string) int {
 	return t.unique(func(line string) bool {
 		for _, part := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune("[]{},", r) }) {
 			part = strings.TrimSpace(part)
-			for _, prefix := range []string{"requires:", "wants:", "excludes:", "- ", "capability:"} {
+			for _, prefix := range []string{"requires:", "wants:", "excludes:", "- ", "capability:", "oneOf:"} {
 				part = strings.TrimSpace(strings.TrimPrefix(part, prefix))
 			}
 			if unquoted(part) == strings.TrimSpace(name) {

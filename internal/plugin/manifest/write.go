@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -38,14 +39,16 @@ func Write(w io.Writer, p found.Plugin) error {
 	}
 	m := Manifest{Plugin: p.Name, Runtimes: p.Supports}
 	comments := map[capability.ID]string{}
-	for _, r := range capability.Normalize(p.Requirements) {
-		e := Entry{Capability: r.Capability}
-		if r.Level == capability.Wants {
-			m.Wants = append(m.Wants, e)
-		} else {
-			m.Requires = append(m.Requires, e)
+	needs := capability.Needs{Requirements: capability.Normalize(p.Requirements)}
+	for _, group := range needs.Groups() {
+		list := &m.Wants
+		if slices.ContainsFunc(group, func(r capability.Requirement) bool { return r.Level == capability.Requires }) {
+			list = &m.Requires
 		}
-		comments[r.Capability] = seen(r)
+		for _, r := range group {
+			*list = append(*list, Entry{Capability: r.Capability, OneOf: r.OneOf})
+			comments[r.Capability] = seen(r)
+		}
 	}
 	encode(&b, m, comments)
 	_, err := w.Write(b.Bytes())
@@ -100,17 +103,26 @@ func encodeEntries(b *bytes.Buffer, key string, entries []Entry, comments map[ca
 		return
 	}
 	fmt.Fprintf(b, "%s:\n", key)
-	for _, e := range entries {
-		b.WriteString("  - ")
-		if e.Reason != "" {
-			b.WriteString("capability: ")
+	for i, e := range entries {
+		// The first and the last of the alternatives of a group begin and end it.
+		begins := e.OneOf == "" || i == 0 || entries[i-1].OneOf != e.OneOf
+		ends := e.OneOf == "" || i == len(entries)-1 || entries[i+1].OneOf != e.OneOf
+		switch {
+		case e.OneOf != "" && begins:
+			b.WriteString("  - oneOf:\n      - ")
+		case e.OneOf != "":
+			b.WriteString("      - ")
+		case e.Reason != "":
+			b.WriteString("  - capability: ")
+		default:
+			b.WriteString("  - ")
 		}
 		b.WriteString(e.Capability.String())
 		if c := comments[e.Capability]; c != "" {
 			b.WriteString(" # " + printable(c))
 		}
 		b.WriteString("\n")
-		if e.Reason != "" {
+		if e.Reason != "" && ends {
 			fmt.Fprintf(b, "    reason: %s\n", quote(e.Reason))
 		}
 	}
