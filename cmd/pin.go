@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// maxGoMod bounds the go.mod files that are read.
+// maxGoMod bounds the go.mod and go.work files that are read.
 const maxGoMod = 16 << 20
 
 type pinOptions struct {
@@ -48,6 +48,11 @@ replace directives out again.
 
 The release is read with the go command, from its module cache or from where it
 gets modules; GOPROXY=off is fine if it was there before.
+
+Where a go.work file is in effect (that of GOWORK, or one above), replace
+directives in it and in other modules of the workspace count as well. What
+contradicts the pins is told with its line, and is a drift for --check. Pins are
+for a module by itself: a go.work file is never written.
 
 --nri-for advises with which version of the NRI library to build a plugin that
 is meant for some runtimes, and what is given up with it. It changes nothing.
@@ -91,6 +96,9 @@ func (o *pinOptions) run(cmd *cobra.Command, args []string) error {
 		o.kubernetes = v
 	}
 	path := goModPath(args)
+	if err := noWork(path); err != nil {
+		return err
+	}
 	file, err := readGoMod(path)
 	if err != nil {
 		return err
@@ -106,6 +114,9 @@ func (o *pinOptions) run(cmd *cobra.Command, args []string) error {
 		err = p.dropPins()
 	} else {
 		err = p.pin(ctx, path)
+	}
+	if err == nil && !o.drop {
+		err = p.workspace(path)
 	}
 	if err != nil {
 		return err
@@ -125,6 +136,15 @@ func goModPath(args []string) string {
 }
 
 func readGoMod(path string) (*gomod.File, error) {
+	data, err := readModule(path)
+	if err != nil {
+		return nil, err
+	}
+	return gomod.Parse(path, data)
+}
+
+// readModule reads a go.mod or go.work file.
+func readModule(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -138,7 +158,7 @@ func readGoMod(path string) (*gomod.File, error) {
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
 	if len(data) > maxGoMod {
-		return nil, fmt.Errorf("read %s: a go.mod file has at most %d MB", path, maxGoMod>>20)
+		return nil, fmt.Errorf("read %s: such a file has at most %d MB", path, maxGoMod>>20)
 	}
-	return gomod.Parse(path, data)
+	return data, nil
 }

@@ -20,6 +20,11 @@ func (o *pinOptions) advise(args []string) error {
 	if err != nil {
 		return err
 	}
+	if len(args) > 0 {
+		if err := noWork(goModPath(args)); err != nil {
+			return err
+		}
+	}
 	current := ""
 	file, err := readGoMod(goModPath(args))
 	switch {

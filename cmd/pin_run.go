@@ -139,7 +139,7 @@ func (p *pinRun) finish(path string) error {
 		return err
 	}
 	switch {
-	case p.check && len(p.doc.Changes) > 0:
+	case p.check && (len(p.doc.Changes) > 0 || p.contradictions() > 0):
 		return statusError(exitIncompatible)
 	case p.check && !p.doc.Complete:
 		return statusError(exitInconclusive)
@@ -156,6 +156,15 @@ func (p *pinRun) summary() string {
 	}
 	unneeded := d.Needed != nil && !*d.Needed
 	switch {
+	case p.check && p.contradictions() > 0:
+		lines := fmt.Sprintf("%d lines of the workspace %s contradict", p.contradictions(), d.Workspace.File)
+		if p.contradictions() == 1 {
+			lines = fmt.Sprintf("1 line of the workspace %s contradicts", d.Workspace.File)
+		}
+		if n > 0 {
+			return fmt.Sprintf("drift: %s needs %s, and %s it", d.File, changes, lines)
+		}
+		return fmt.Sprintf("drift: %s %s", lines, d.File)
 	case p.check && n > 0:
 		return fmt.Sprintf("drift: %s needs %s", d.File, changes)
 	case p.check && !d.Complete:

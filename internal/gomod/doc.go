@@ -7,6 +7,9 @@
 // version that was published along with the release. Release 1.X.Y publishes
 // them as v0.X.Y.
 //
+// In a workspace, the replace directives of its go.work file and of its other
+// modules count as well; [Work.Contradictions] tells which of them undo a pin.
+//
 // The package changes nothing but require and replace lines of Kubernetes and
 // its staging modules, keeps comments and order, and never changes a module
 // that somebody replaced by something else. It does not write files.

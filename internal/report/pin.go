@@ -29,6 +29,9 @@ type Pin struct {
 	// themselves and were left alone.
 	Kept  []string `json:"kept"`
 	Notes []string `json:"notes"`
+	// Workspace is the go.work file that is in effect for the module; absent if
+	// there is none, or if it was not looked for.
+	Workspace *PinWorkspace `json:"workspace,omitempty"`
 	// Diff is the change as a unified diff, if it was asked for.
 	Diff string `json:"diff,omitempty"`
 	// Summary is the answer in one line.
@@ -43,6 +46,36 @@ type PinChange struct {
 	// added, To for one that is dropped.
 	From string `json:"from"`
 	To   string `json:"to"`
+}
+
+// PinWorkspace is a go.work file, and what in its workspace contradicts the pins.
+type PinWorkspace struct {
+	File string `json:"file"`
+	// Uses tells whether the module is one of the workspace.
+	Uses           bool               `json:"uses"`
+	Contradictions []PinContradiction `json:"contradictions"`
+}
+
+// PinContradiction is a directive of a go.work, or of the go.mod of another
+// module of the workspace, because of which something else is built than what
+// the go.mod file names.
+type PinContradiction struct {
+	File      string `json:"file"`
+	Line      int    `json:"line"`
+	Directive string `json:"directive" jsonschema:"enum=require,enum=replace"`
+	Module    string `json:"module"`
+	// Found is the version or the path in the directive, Want the version that
+	// the go.mod file names.
+	Found string `json:"found"`
+	Want  string `json:"want"`
+}
+
+func (c PinContradiction) line(file string) string {
+	verb := "replaces " + c.Module + " by " + c.Found
+	if c.Directive == "require" {
+		verb = "requires the newer " + c.Module + " " + c.Found
+	}
+	return fmt.Sprintf("%s:%d %s, %s has %s", c.File, c.Line, verb, file, c.Want)
 }
 
 // Text writes the changes, or the diff if there is one, and the summary.
@@ -69,6 +102,11 @@ func (d *Pin) Text(w io.Writer, style Style) error {
 	}
 	for _, n := range d.Notes {
 		p.linef("note: %s", plain(n))
+	}
+	if d.Workspace != nil {
+		for _, c := range d.Workspace.Contradictions {
+			p.linef("warning: %s", plain(c.line(d.File)))
+		}
 	}
 	p.linef("%s", plain(d.Summary))
 	return p.err

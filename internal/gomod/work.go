@@ -1,0 +1,152 @@
+package gomod
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/semver"
+)
+
+// Work is a go.work file: the modules that are built together, and replace
+// directives that go before those of their go.mod files. It never changes.
+type Work struct {
+	name string
+	file *modfile.WorkFile
+}
+
+// ParseWork reads a go.work file. The name is for errors, which say the line,
+// and for what is told of its lines.
+func ParseWork(name string, data []byte) (*Work, error) {
+	f, err := modfile.ParseWork(name, data, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &Work{name, f}, nil
+}
+
+// FindWork returns the go.work file that is in effect in a directory by what the
+// environment variable GOWORK has, empty if there is none: the file that it
+// names, none if it is "off", and else the first one from the directory upwards.
+func FindWork(dir, gowork string) (string, error) {
+	switch {
+	case gowork == "off":
+		return "", nil
+	case gowork != "" && gowork != "auto":
+		if !filepath.IsAbs(gowork) {
+			return "", fmt.Errorf("invalid GOWORK %q: the go command takes an absolute path, off or auto", gowork)
+		}
+		return gowork, nil
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	for {
+		path := filepath.Join(dir, "go.work")
+		if info, err := os.Stat(path); err == nil && !info.IsDir() {
+			return path, nil
+		} else if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return "", err
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return "", nil
+		}
+		dir = up
+	}
+}
+
+// Uses returns the directories of the modules, as the file has them: absolute or
+// relative to its own.
+func (w *Work) Uses() []string {
+	var dirs []string
+	for _, u := range w.file.Use {
+		dirs = append(dirs, filepath.FromSlash(u.Path))
+	}
+	return dirs
+}
+
+// Contradiction is a directive of another file that makes a workspace build with
+// something else than what a go.mod names.
+type Contradiction struct {
+	File string
+	Line int
+	// Directive is "replace" or "require".
+	Directive string
+	Module    string
+	// Found is the version, or the path, that the directive names; Want is the
+	// version that the go.mod names.
+	Found, Want string
+}
+
+// Contradictions returns what in a workspace contradicts the version of
+// Kubernetes and its staging modules that a go.mod of it names: replace
+// directives of the go.work file, which count for all modules, those of another
+// module, which the go command takes for all as well or refuses, and a newer
+// release of Kubernetes that another module requires. A module that the go.mod
+// itself replaces by something else than its release is left out. They are
+// sorted by file and line.
+func (w *Work) Contradictions(f *File, others []*File) []Contradiction {
+	m := f.mod()
+	var out []Contradiction
+	for _, path := range append(everStaging(), Kubernetes) {
+		have := replacement(m, path)
+		want := cmp.Or(have.version, required(m, path))
+		if have.foreign || want == "" || want == unpublished {
+			continue
+		}
+		override := replacing(w.name, w.file.Replace, path, required(m, path), want)
+		out = append(out, override...)
+		if replacedIn(w.file.Replace, path) {
+			continue // it goes before whatever the modules say
+		}
+		for _, o := range others {
+			out = append(out, replacing(o.name, o.mod().Replace, path, required(m, path), want)...)
+			if path != Kubernetes || have.version != "" {
+				continue
+			}
+			for _, r := range o.mod().Require {
+				if r.Mod.Path == path && semver.Compare(r.Mod.Version, want) > 0 {
+					out = append(out, Contradiction{o.name, r.Syntax.Start.Line, "require", path, r.Mod.Version, want})
+				}
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b Contradiction) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+	})
+	return out
+}
+
+// replacing returns the directives that replace a module, required at a
+// version, by something else than what is wanted. A module that the go.mod does
+// not require is required by Kubernetes at v0.0.0.
+func replacing(file string, list []*modfile.Replace, path, required, want string) []Contradiction {
+	var out []Contradiction
+	for _, r := range list {
+		if r.Old.Path != path || r.Old.Version != "" && r.Old.Version != cmp.Or(required, unpublished) {
+			continue
+		}
+		if r.New.Path == path && r.New.Version == want {
+			continue
+		}
+		found := r.New.Version
+		if r.New.Path != path {
+			found = r.New.Path
+			if r.New.Version != "" {
+				found += " " + r.New.Version
+			}
+		}
+		out = append(out, Contradiction{file, r.Syntax.Start.Line, "replace", path, found, want})
+	}
+	return out
+}
+
+func replacedIn(list []*modfile.Replace, path string) bool {
+	return slices.ContainsFunc(list, func(r *modfile.Replace) bool { return r.Old.Path == path && r.Old.Version == "" })
+}
