@@ -37,7 +37,8 @@ which runtime releases it therefore no longer works.
 
 OLD and NEW are plugins as for inspect, or reports of inspect or check that were
 saved with -o json=FILE. They are compared on the runtimes of --runtime, else of
-.nri-compat.yaml, else on every release of the table.
+.nri-compat.yaml, else on every release of the table, each for what it decides
+about: a kubelet for what is needed of kubelets, a container runtime for NRI.
 
 Exit status 3 if NEW fails where OLD works, 4 if that could not be decided.`,
 		Example: `  nri-compat compare image:registry.example/plugin:v1 ./bin/plugin

@@ -93,13 +93,6 @@ func (t *Table) Advise(need capability.Needs, runtimes []string, values Values) 
 	return advice
 }
 
-// decides tells whether a runtime decides about any of some alternatives.
-func decides(runtime string, group []capability.Requirement) bool {
-	return slices.ContainsFunc(group, func(r capability.Requirement) bool {
-		return r.Capability.Kind().Family() == FamilyOf(runtime)
-	})
-}
-
 // satisfies tells whether a release has everything, and with which settings.
 // It takes what the release has out of nowhere.
 func (t *Table) satisfies(required [][]capability.Requirement, rel Release, values Values, nowhere map[capability.ID]bool) (with []string, ok bool) {

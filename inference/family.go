@@ -45,6 +45,25 @@ func RuntimesForNeeds(need capability.Needs) []string {
 	return RuntimesFor(needed(need)...)
 }
 
+// NeedsDecidedBy returns the part of what a plugin needs that a runtime decides
+// about, with all gaps: of alternatives all, if it decides about one.
+func NeedsDecidedBy(runtime string, need capability.Needs) capability.Needs {
+	out := capability.Needs{Gaps: need.Gaps}
+	for _, group := range need.Groups() {
+		if decides(runtime, group) {
+			out.Requirements = append(out.Requirements, group...)
+		}
+	}
+	return out
+}
+
+// decides tells whether a runtime decides about any of some alternatives.
+func decides(runtime string, group []capability.Requirement) bool {
+	return slices.ContainsFunc(group, func(r capability.Requirement) bool {
+		return r.Capability.Kind().Family() == FamilyOf(runtime)
+	})
+}
+
 // elsewhere is the answer of a runtime about a capability that another one
 // decides about: nothing. It is neither no, since the plugin may well have it
 // from the other one, nor yes.

@@ -24,7 +24,8 @@ type Compare struct {
 	Dropped []Requirement `json:"dropped"`
 	// Runtimes are the releases on which the two differ, by runtime and release.
 	Runtimes []ComparedRuntime `json:"runtimes"`
-	// Releases counts the releases that were compared, Lost those on which only
+	// Releases counts the releases that were compared, each for what it decides
+	// about: a kubelet for what is needed of kubelets. Lost counts those on which only
 	// the old one works, Undecided those on which the new one may be worse but of
 	// one of them nobody knows, Gained those on which only the new one works.
 	Releases  int `json:"releases"`
@@ -124,8 +125,11 @@ func within(group, other []capability.Requirement) bool {
 }
 
 // compareOn tells what changes on one runtime, and why; nothing if the verdict
-// on neither plugin is better than the other's.
+// on neither plugin is better than the other's. Only what the runtime decides
+// about counts: what a plugin needs of a kubelet as well is as it is, whatever the
+// container runtime.
 func compareOn(s inference.Support, from, to capability.Needs) (change string, because []string) {
+	from, to = inference.NeedsDecidedBy(s.Runtime.Name, from), inference.NeedsDecidedBy(s.Runtime.Name, to)
 	before, after := capability.Check(from, s), capability.Check(to, s)
 	worked, works := before.Verdict == capability.Compatible, after.Verdict == capability.Compatible
 	switch {

@@ -27,6 +27,12 @@ func TestCompare(t *testing.T) {
 	}
 	mounts, cdi := needing(nil, capability.AdjustMounts), needing(nil, capability.AdjustMounts, capability.AdjustCDIDevices)
 	gaps := needing([]string{"packed"}, capability.AdjustMounts)
+	device := needing(nil, capability.AdjustMounts, capability.DeviceCDIDevices)
+	deviceCDI := needing(nil, capability.AdjustCDIDevices, capability.DeviceCDIDevices)
+	either := needing(nil, capability.AdjustCDIDevices, capability.AdjustMounts)
+	for i := range either.Needs.Requirements {
+		either.Needs.Requirements[i].OneOf = "g"
+	}
 	for _, tt := range []struct {
 		name                    string
 		from, to                PluginNeeds
@@ -38,6 +44,11 @@ func TestCompare(t *testing.T) {
 		{"less", cdi, mounts, 0, 0, 23, []string{"gained 1.7.28-1.7.29", "gained 1.7.30-1.7.36", "gained 2.0.0-2.0.14"}},
 		{"new cannot be read", mounts, gaps, 0, 25, 0, []string{"undecided 1.7.28-2.1.1"}},
 		{"old cannot be read", gaps, mounts, 0, 0, 25, []string{"gained 1.7.28-2.1.1"}},
+		{"more, of both families", device, deviceCDI, 23, 0, 0, []string{"lost 1.7.28-1.7.29", "lost 1.7.30-1.7.36", "lost 2.0.0-2.0.14"}},
+		{"less, of both families", deviceCDI, device, 0, 0, 23, []string{"gained 1.7.28-1.7.29", "gained 1.7.30-1.7.36", "gained 2.0.0-2.0.14"}},
+		{"more of the kubelet", mounts, device, 0, 0, 0, nil},
+		{"an alternative less", either, cdi, 23, 0, 0, []string{"lost 1.7.28-1.7.29", "lost 1.7.30-1.7.36", "lost 2.0.0-2.0.14"}},
+		{"an alternative more", mounts, either, 0, 0, 0, nil},
 		{"old cannot be read, new fails", gaps, cdi, 0, 23, 2, []string{"undecided 1.7.28-1.7.29", "undecided 1.7.30-1.7.36", "undecided 2.0.0-2.0.14", "gained 2.1.0-2.1.1"}},
 	} {
 		d := NewCompare(Head{}, tt.from, tt.to, [2]string{"a", "b"}, table.LookupAll(runtimes, nil))
