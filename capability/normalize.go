@@ -86,44 +86,50 @@ func nameGroups(reqs []Requirement) {
 	}
 }
 
-// takeOut looks for a capability that stands alone and in a group. If the group
+// takeOut looks for capabilities that stand alone and in a group. If a group
 // needs more, which one of its members can make it, the capability is left to
-// the group. Otherwise alone wins. It tells whether it found one.
+// the group. Otherwise alone wins, and the group is dissolved: the alternatives
+// are only wanted. It tells whether it found any.
 func takeOut(reqs []Requirement) bool {
 	levels := map[string]Level{}
+	alone := map[ID]Level{}
 	for _, r := range reqs {
 		if level, seen := levels[r.OneOf]; !seen || r.Level < level {
 			levels[r.OneOf] = r.Level
 		}
-	}
-	for a := range reqs {
-		for g := range reqs {
-			group := reqs[g].OneOf
-			switch {
-			case reqs[a].OneOf != "" || group == "" || reqs[a].Capability != reqs[g].Capability:
-			case levels[group] < reqs[a].Level:
-				reqs[a].OneOf = group
-				return true
-			default:
-				settle(reqs, group, reqs[a].Capability)
-				return true
-			}
+		if r.OneOf == "" {
+			alone[r.Capability] = r.Level
 		}
 	}
-	return false
-}
-
-// settle dissolves a group because one of its members is needed alone.
-func settle(reqs []Requirement, group string, alone ID) {
+	left := map[ID]string{}    // capabilities that are left to a group
+	settled := map[string]ID{} // groups, each with what is needed alone
+	for _, r := range reqs {
+		if level, ok := alone[r.Capability]; ok && r.OneOf != "" && levels[r.OneOf] < level {
+			left[r.Capability] = r.OneOf
+		}
+	}
+	for _, r := range reqs {
+		_, stands := alone[r.Capability]
+		_, leaves := left[r.Capability]
+		if _, done := settled[r.OneOf]; r.OneOf != "" && stands && !leaves && !done {
+			settled[r.OneOf] = r.Capability
+		}
+	}
 	for i := range reqs {
 		r := &reqs[i]
-		if r.OneOf != group {
+		if r.OneOf == "" {
+			r.OneOf = left[r.Capability]
+			continue
+		}
+		id, ok := settled[r.OneOf]
+		if !ok {
 			continue
 		}
 		r.OneOf = ""
-		if r.Capability != alone {
+		if r.Capability != id {
 			r.Level = Wants
-			r.Note = cmp.Or(r.Note, "an alternative to "+alone.String())
+			r.Note = cmp.Or(r.Note, "an alternative to "+id.String())
 		}
 	}
+	return len(left)+len(settled) > 0
 }

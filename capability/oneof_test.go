@@ -190,3 +190,17 @@ func FuzzNormalize(f *testing.F) {
 		}
 	})
 }
+
+// TestNormalizeMany: a saved report may have any number of groups; it takes no
+// more than the number of capabilities to put them in order.
+func TestNormalizeMany(t *testing.T) {
+	var reqs []Requirement
+	for i := range 200_000 {
+		group := strings.Repeat("x", i%3) + string(rune('a'+i%26)) + fmt.Sprint(i/4)
+		reqs = append(reqs, Requirement{Capability: ID((i*7919 + i/97) % 150), OneOf: group, Level: Level(i / 64 % 2)})
+	}
+	reqs = append(reqs, Requirement{Capability: 1}, Requirement{Capability: 2, Level: Wants})
+	if got := Normalize(reqs); len(got) == 0 {
+		t.Error("nothing is left")
+	}
+}
