@@ -7,9 +7,9 @@ import "slices"
 // says why that shall not matter, is lowered from [Requires] to [Wants] and has
 // the reason as its note. [Check] on the result gives the verdict; its rules
 // are the same for everybody. What the runtime meets stays required, so that a
-// known bug of it still counts; so does what is not there while an alternative
-// is. Of alternatives none of which is there each has to be excused: the others
-// are needed as before. Excused is asked with the status that counts, see
+// known bug of it still counts, and so does what an alternative makes up for.
+// Where no alternative is there each of them has to be excused: those that are
+// not are needed as before. Excused is asked with the status that counts, see
 // [Item.Counts]. The receiver is not changed.
 func (n Needs) Excuse(have Provider, excused func(Requirement, Status) (why string, ok bool)) Needs {
 	var reqs []Requirement

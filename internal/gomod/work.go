@@ -93,6 +93,10 @@ type Contradiction struct {
 // sorted by file and line.
 func (w *Work) Contradictions(f *File, others []*File) []Contradiction {
 	m := f.mod()
+	mods := make([]*modfile.File, len(others))
+	for i, o := range others {
+		mods[i] = o.mod()
+	}
 	var out []Contradiction
 	for _, path := range append(everStaging(), Kubernetes) {
 		have := replacement(m, path)
@@ -100,17 +104,16 @@ func (w *Work) Contradictions(f *File, others []*File) []Contradiction {
 		if have.foreign || want == "" || want == unpublished {
 			continue
 		}
-		override := replacing(w.name, w.file.Replace, path, required(m, path), want)
-		out = append(out, override...)
+		out = append(out, replacing(w.name, w.file.Replace, path, required(m, path), want)...)
 		if replacedIn(w.file.Replace, path) {
 			continue // it goes before whatever the modules say
 		}
-		for _, o := range others {
-			out = append(out, replacing(o.name, o.mod().Replace, path, required(m, path), want)...)
+		for i, o := range others {
+			out = append(out, replacing(o.name, mods[i].Replace, path, required(m, path), want)...)
 			if path != Kubernetes || have.version != "" {
 				continue
 			}
-			for _, r := range o.mod().Require {
+			for _, r := range mods[i].Require {
 				if r.Mod.Path == path && semver.Compare(r.Mod.Version, want) > 0 {
 					out = append(out, Contradiction{o.name, r.Syntax.Start.Line, "require", path, r.Mod.Version, want})
 				}

@@ -21,7 +21,7 @@ type Outcome struct {
 	// the best one among the alternatives.
 	Counts string `json:"counts,omitempty" jsonschema:"enum=ok,enum=missing,enum=conditional,enum=unknown"`
 	State  string `json:"state" jsonschema:"enum=unknown,enum=yes,enum=partial,enum=conditional,enum=no,enum=harmful"`
-	// Effect and Consequence are none where the status counts as ok.
+	// Effect is none where the status counts as ok.
 	Effect string `json:"effect" jsonschema:"enum=none,enum=refused,enum=create-error,enum=dropped,enum=empty,enum=never-called,enum=crash,enum=hang"`
 	// Consequence says in words what happens, or which alternative keeps it from
 	// happening; empty if the status is ok.
