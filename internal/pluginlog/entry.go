@@ -72,22 +72,7 @@ const (
 	maxSource  = 256
 	maxFields  = 8 << 10 // of all keys and values together
 	maxPairs   = 32      // in number
-	maxText    = 500     // of what is shown to people
 )
-
-// OneLine returns what the entry says, message and error, in one line for
-// people, shortened if it is longer than anybody reads.
-func (e Entry) OneLine() string {
-	text := e.Message
-	if e.Err != "" && !strings.Contains(text, e.Err) {
-		text = strings.TrimSuffix(text, ":") + ": " + e.Err
-	}
-	text = oneLine(text)
-	if len(text) > maxText {
-		text = clip(text, maxText) + "…"
-	}
-	return text
-}
 
 // words is all the text of an entry in which a refusal can be quoted.
 func (e Entry) words() string {

@@ -10,7 +10,7 @@ import (
 var deathForms = sync.OnceValue(func() (p struct{ goroutine, register, frame *regexp.Regexp }) {
 	p.goroutine = regexp.MustCompile(`^goroutine \d+ .*\[.*\]:$`)
 	p.register = regexp.MustCompile(`^[a-z][a-z0-9]{1,5} +0x[0-9a-f]+$`)
-	p.frame = regexp.MustCompile(`^\t(\S.*:\d+)(?: \+0x[0-9a-f]+)?$`)
+	p.frame = regexp.MustCompile(`^\t(\S.*:\d+)(?: \+0x[0-9a-f]+)?(?: fp=0x[0-9a-f]+ sp=0x[0-9a-f]+ pc=0x[0-9a-f]+)?$`)
 	return p
 })
 
@@ -67,7 +67,7 @@ func framePlace(line string) (string, bool) {
 		return "", false
 	}
 	file := strings.ReplaceAll(m[1], `\`, "/")
-	if strings.Contains(file, "/src/runtime/") || strings.HasPrefix(file, "runtime/") {
+	if strings.Contains(file, "/src/runtime/") || strings.HasPrefix(file, "runtime/") || strings.Contains(file, "internal/runtime/") {
 		return "", false
 	}
 	return path.Base(file), true

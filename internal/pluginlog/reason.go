@@ -27,28 +27,24 @@ type Reason struct {
 // maxReasons is how many reasons are worth reading.
 const maxReasons = 20
 
+// maxText is the length of a reason's text.
+const maxText = 500
+
 // Reasons returns why a plugin failed as far as the entries of its log tell,
 // the most telling first: what a runtime refused, what looks as if its socket
-// was not there, then fatal entries and panics, then errors. Of what a runtime
-// refused the first is most telling, of the others the last. What is said again
-// is left out. No entry that is less than an error is a reason, unless it quotes
-// a refusal.
+// was not there, then fatal entries and panics, then errors; within each in the
+// order of the log. What is said again is left out. No entry that is less than
+// an error is a reason, unless it quotes a refusal.
 func Reasons(entries []Entry) []Reason {
 	var classes [4][]Reason
 	seen := map[string]bool{}
-	collect := func(e Entry, refusals bool) {
+	for _, e := range entries {
 		r, class, ok := reasonOf(e)
-		if !ok || r.Refusal != refusals || seen[r.Text] {
-			return
+		if !ok || seen[r.Text] {
+			continue
 		}
 		seen[r.Text] = true
 		classes[class] = append(classes[class], r)
-	}
-	for _, e := range entries {
-		collect(e, true)
-	}
-	for _, e := range slices.Backward(entries) {
-		collect(e, false)
 	}
 	reasons := slices.Concat(classes[:]...)
 	return reasons[:min(len(reasons), maxReasons)]
@@ -72,10 +68,19 @@ func reasonOf(e Entry) (r Reason, class int, ok bool) {
 	default:
 		return r, 0, false
 	}
-	short := e
+	text := e.Message
 	if e.Format == Panic {
-		short.Message, _, _ = strings.Cut(e.Message, "\n")
+		text, _, _ = strings.Cut(text, "\n")
 	}
-	text := short.OneLine()
-	return Reason{Entry: e, Text: text}, class, text != ""
+	if e.Err != "" && !strings.Contains(text, e.Err) {
+		text = strings.TrimSuffix(text, ":") + ": " + e.Err
+	}
+	text = oneLine(text)
+	if text == "" {
+		return r, 0, false
+	}
+	if len(text) > maxText {
+		text = clip(text, maxText) + "…"
+	}
+	return Reason{Entry: e, Text: text}, class, true
 }

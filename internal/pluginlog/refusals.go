@@ -25,7 +25,7 @@ type refusal struct {
 	decode func(text string) (more string, missing []capability.ID)
 }
 
-// What several rows share: the files that the texts come from, and a meaning.
+// The files that most of the texts come from.
 const (
 	deviceManager = "kubernetes pkg/kubelet/cm/devicemanager"
 	draManager    = "kubernetes pkg/kubelet/cm/dra/plugin"
@@ -35,8 +35,6 @@ const (
 	adaptation    = "github.com/containerd/nri pkg/adaptation/plugin.go"
 	nriStub       = "github.com/containerd/nri pkg/stub/stub.go"
 	validator     = "github.com/containerd/nri plugins/default-validator"
-
-	badIndex = "the registration is refused: the index of the plugin must be two digits"
 )
 
 // refusals is looked through from above; the first one that fits counts, so
@@ -109,10 +107,8 @@ var refusals = []refusal{
 		means: "the runtime refuses the registration: the plugin subscribes for events that it does not know", decode: eventMask},
 	{words: []string{"internal error: unhandled events "}, from: nriStub + ", v0.2.0 to v0.12.5", certain: true,
 		means: "the plugin subscribes for events that it has no handler for; its own NRI library refuses that"},
-	{words: []string{"invalid plugin index ", ", must be 2 digits"}, from: "github.com/containerd/nri pkg/api/plugin.go, v0.2.0 to v0.12.5", certain: true,
-		means: badIndex},
-	{words: []string{"invalid plugin index ", " (not [0-9][0-9])"}, from: "github.com/containerd/nri pkg/api/plugin.go, v0.2.0 to v0.12.5", certain: true,
-		means: badIndex},
+	{words: []string{"invalid plugin index"}, from: adaptation + ", v0.2.0 to v0.12.5", certain: true,
+		means: "the runtime refuses the registration: the index of the plugin must be two digits"},
 	{words: []string{"invalid (empty) plugin name"}, from: adaptation + ", v0.2.0 to v0.11.0", certain: true,
 		means: "the runtime refuses the registration: the plugin has no name"},
 	{words: []string{"failed to register with NRI/Runtime:", "invalid plugin name"}, from: adaptation + ", v0.12.0 to v0.12.5", certain: true,
@@ -137,10 +133,8 @@ var refusals = []refusal{
 
 	// The socket is not there. That shows a side that is off, or another path,
 	// and no capability.
-	{words: []string{"listen unix ", "/device-plugins/", "bind: no such file or directory"}, from: "package net of Go, for the system's ENOENT",
-		means: "the kubelet's directory device-plugins is not there: no kubelet ran here, or it is not mounted into the container"},
-	{words: []string{"listen unix ", "/plugins_registry/", "bind: no such file or directory"}, from: "package net of Go, for the system's ENOENT",
-		means: "the kubelet's directory plugins_registry is not there: no kubelet ran here, or it is not mounted into the container"},
+	{words: []string{"listen unix ", "bind: no such file or directory"}, from: "package net of Go, for the system's ENOENT",
+		means: "the directory for the plugin's socket is not there: no kubelet ran here, or its directory is not mounted into the container", decode: kubeletDirectory},
 	{words: []string{"nri.sock", "no such file or directory"}, from: "package net of Go, for the system's ENOENT",
 		means: "there is no NRI socket: NRI is off, the runtime does not have it, or its directory is not mounted into the container"},
 	{words: []string{"nri.sock", "connection refused"}, from: "package net of Go, for the system's ECONNREFUSED",
@@ -188,11 +182,12 @@ func (r *refusal) reason(e Entry) Reason {
 	return out
 }
 
-var decodeForms = sync.OnceValue(func() (p struct{ version, list, mask *regexp.Regexp }) {
+var decodeForms = sync.OnceValue(func() (p struct{ version, list, mask, socket *regexp.Regexp }) {
 	// What is quoted may be quoted once more by the logger.
 	p.version = regexp.MustCompile(`requested API version \\*"?([^"\\\s]{1,64})\\*"? is not supported by kubelet(?:\. Supported versions? (?:is|are) \[([^\]]{0,200})\])?`)
 	p.list = regexp.MustCompile(`(?:services supported by the plugin|versions specified|reported by this plugin|from versions) \(?\[([^\]]{0,1000})\]`)
 	p.mask = regexp.MustCompile(`invalid plugin events: 0x([0-9a-fA-F]{1,8})\b`)
+	p.socket = regexp.MustCompile(`/(?:device-plugins|plugins_registry|plugins)/`)
 	return p
 })
 
@@ -269,4 +264,10 @@ func eventMask(text string) (string, []capability.ID) {
 		names = append(names, fmt.Sprintf("0x%x", mask))
 	}
 	return strings.Join(names, ", "), missing
+}
+
+// kubeletDirectory says which directory is missing, if it is one of the
+// kubelet's.
+func kubeletDirectory(text string) (string, []capability.ID) {
+	return strings.Trim(decodeForms().socket.FindString(text), "/"), nil
 }

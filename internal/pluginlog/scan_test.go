@@ -101,6 +101,9 @@ func TestScan(t *testing.T) {
 			{Message: "Usage:", Format: Plain, Line: 6},
 			{Message: "warning about nothing", Format: Plain, Line: 7},
 		}},
+		{"panic with GOTRACEBACK=system", "panic: x\n\ngoroutine 16 gp=0x1 m=3 mp=0x2 [running]:\npanic({0x1, 0x2})\n\truntime/panic.go:879 +0x16f fp=0x1 sp=0x2 pc=0x3\nruntime.mapassign_faststr(0x1?)\n\tinternal/runtime/maps/runtime_faststr.go:265 +0x54d fp=0x1 sp=0x2 pc=0x3\nmain.server.Allocate({0x40?}, 0x1?)\n\texample.com/gpu/main.go:79 +0x214 fp=0x1 sp=0x2 pc=0x3\ncreated by main.run in goroutine 10\n\texample.com/gpu/run.go:8 +0x11d\n", []Entry{
+			{Severity: Fatal, Source: "main.go:79", Message: "panic: x", Format: Panic, Line: 1},
+		}},
 		{"panic", "starting\npanic: first [recovered]\n\tpanic: second\n[signal SIGSEGV: segmentation violation code=0x1 addr=0x0 pc=0x1]\n\ngoroutine 1 [running]:\npanic({0x1, 0x2})\n\t/usr/go/src/runtime/panic.go:785 +0x1\nmain.(*server).run(...)\n\t/src/gpu/server.go:33\nmain.main()\n\t/src/gpu/main.go:9 +0x1d\nexit status 2\n", []Entry{
 			{Message: "starting", Format: Plain, Line: 1},
 			{Severity: Fatal, Source: "server.go:33", Message: "panic: first [recovered]\n\tpanic: second\n[signal SIGSEGV: segmentation violation code=0x1 addr=0x0 pc=0x1]", Format: Panic, Line: 2},
