@@ -1,0 +1,340 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// order is what the stage of these tests is told to do: to wait until the
+// program has ended, or for its signal.
+type order struct{ Signal bool }
+
+// said is what it reports.
+type said struct {
+	Exit     string
+	Alive    []string
+	Stubborn bool
+	Ready    bool
+}
+
+func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == "stage" {
+		if err := stage(); err != nil {
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// stage runs the program until it ends, sends a signal, or the outer process is
+// gone.
+func stage() error {
+	var o order
+	s, err := Enter(os.Stdin, &o)
+	if err != nil {
+		return err
+	}
+	signalled := make(chan os.Signal, 1)
+	if o.Signal {
+		signal.Notify(signalled, syscall.SIGUSR1)
+	}
+	if err := s.Run(); err != nil {
+		return err
+	}
+	if err := s.Send(said{Ready: true}); err != nil {
+		return err
+	}
+	select {
+	case <-s.Ended():
+	case <-s.Gone():
+	case <-signalled:
+	}
+	out := said{Exit: s.Exit()}
+	out.Stubborn = !s.Stop(100 * time.Millisecond)
+	out.Alive = s.Alive()
+	return s.Send(out)
+}
+
+// needsNamespaces skips a test where namespaces may not be made.
+func needsNamespaces(t *testing.T) {
+	t.Helper()
+	cmd := exec.Command("/bin/true")
+	cmd.SysProcAttr = namespaces()
+	if err := cmd.Run(); err != nil {
+		t.Skipf("no namespaces here: %v", err)
+	}
+}
+
+// inside runs a shell script in a sandbox and returns what it wrote and what
+// the stage said last.
+func inside(t *testing.T, spec Spec, o order, script string) (string, said) {
+	t.Helper()
+	needsNamespaces(t)
+	var out bytes.Buffer
+	spec.Command, spec.Env, spec.Dir = []string{"/bin/sh", "-c", script}, os.Environ(), "/"
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	box, err := Start(ctx, []string{"stage"}, spec, o, &out, &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last said
+	for {
+		if err = box.Next(&last); err != nil {
+			break
+		}
+	}
+	if !errors.Is(err, io.EOF) {
+		t.Error(err)
+	}
+	if err := box.Wait(); err != nil {
+		t.Error(err)
+	}
+	return out.String(), last
+}
+
+// TestDirectories: what is to be empty is empty inside and the same as before
+// outside, also where it does not exist, and what lies next to it stays.
+func TestDirectories(t *testing.T) {
+	root := t.TempDir()
+	for name, text := range map[string]string{"full/file": "x", "full/dir/file": "y", "next/file": "z", "next/.hidden": "h", "specs/a.json": "{}", "specs/dir/b.json": "{}"} {
+		if err := os.MkdirAll(filepath.Join(root, filepath.Dir(name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o640); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("file", filepath.Join(root, "next/link")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("full", filepath.Join(root, "short")); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(filepath.Join(root, "next/fifo"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	before := tree(t, root)
+	spec := Spec{
+		Empty:  []string{root + "/short", root + "/next/new/deep", root + "/next/new/other"},
+		Copied: []string{root + "/specs", root + "/gone/specs"},
+	}
+	got, last := inside(t, spec, order{}, fmt.Sprintf(`
+		cd %s
+		echo full: $(ls -A full)
+		echo next: $(ls -A next) $(cat next/file next/link next/.hidden)
+		echo new: $(ls next/new)
+		test -p next/fifo && echo fifo
+		echo specs: $(ls specs) $(cat specs/a.json)
+		for f in full/made next/made next/new/deep/made specs/made gone/specs/made; do echo mine > $f || exit 1; done
+		grep -c "$PWD" /proc/mounts >/dev/null && echo mounts
+		echo pid $$
+		exit 7`, root))
+	want := `full:
+next: .hidden fifo file link new zzh
+new: deep other
+fifo
+specs: a.json {}
+mounts
+`
+	if !strings.HasPrefix(got, want) {
+		t.Errorf("inside:\n%s\nwant\n%s", got, want)
+	}
+	if last.Exit != "exit status 7" {
+		t.Errorf("%+v", last)
+	}
+	if after := tree(t, root); !slices.Equal(after, before) {
+		t.Errorf("outside:\n%v\nbefore\n%v", after, before)
+	}
+	mounts, err := os.ReadFile("/proc/self/mounts")
+	if err != nil || strings.Contains(string(mounts), root) {
+		t.Errorf("a mount is left: %v", err)
+	}
+}
+
+// tree lists what is below a directory, with modes and sizes.
+func tree(t *testing.T, root string) []string {
+	t.Helper()
+	var out []string
+	err := filepath.Walk(root, func(path string, info os.FileInfo, err error) error {
+		if err == nil {
+			out = append(out, fmt.Sprintf("%s %v %d", path, info.Mode(), info.Size()))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestForksAreEnded: what a program leaves running is named and ended.
+func TestForksAreEnded(t *testing.T) {
+	mark := fmt.Sprintf("86%d", os.Getpid())
+	got, last := inside(t, Spec{}, order{}, fmt.Sprintf(`
+		setsid sleep %[1]s & setsid sleep %[1]s &
+		until [ "$(cat /proc/[0-9]*/comm | grep -c sleep)" = 2 ]; do :; done`, mark))
+	if last.Exit != "exit status 0" || !slices.Equal(last.Alive, []string{"sleep", "sleep"}) {
+		t.Errorf("%+v\n%s", last, got)
+	}
+	if pids := running(t, mark); len(pids) > 0 {
+		t.Errorf("still running: %v", pids)
+	}
+}
+
+// TestStubborn: a program that does not end on SIGTERM is ended all the same,
+// with one that does it is said so.
+func TestStubborn(t *testing.T) {
+	mark := fmt.Sprintf("87%d", os.Getpid())
+	_, last := inside(t, Spec{}, order{Signal: true}, "trap '' TERM; kill -USR1 1; sleep "+mark)
+	if !last.Stubborn || last.Exit != "" {
+		t.Errorf("%+v", last)
+	}
+	if pids := running(t, mark); len(pids) > 0 {
+		t.Errorf("still running: %v", pids)
+	}
+	if _, last := inside(t, Spec{}, order{Signal: true}, "kill -USR1 1; exec sleep "+mark); last.Stubborn || last.Exit != "" {
+		t.Errorf("%+v", last)
+	}
+}
+
+// running lists the processes with a word in their command line.
+func running(t *testing.T, word string) []string {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, f := range files {
+		if text, err := os.ReadFile(f); err == nil && strings.Contains(string(text), word) && !strings.Contains(f, "/self/") {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// TestEndsWithTheOuterProcess: when the context ends, so does everything.
+func TestEndsWithTheOuterProcess(t *testing.T) {
+	needsNamespaces(t)
+	mark := fmt.Sprintf("88%d", os.Getpid())
+	ctx, cancel := context.WithCancel(t.Context())
+	spec := Spec{Command: []string{"/bin/sleep", mark}, Env: os.Environ(), Dir: "/"}
+	box, err := Start(ctx, []string{"stage"}, spec, order{}, io.Discard, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s said
+	if err := box.Next(&s); err != nil || !s.Ready {
+		t.Fatal(err, s)
+	}
+	if len(running(t, mark)) != 1 {
+		t.Error("it does not run")
+	}
+	cancel()
+	for err == nil {
+		err = box.Next(&s)
+	}
+	if err := box.Wait(); err != nil {
+		t.Error(err)
+	}
+	if pids := running(t, mark); len(pids) > 0 {
+		t.Errorf("still running: %v", pids)
+	}
+}
+
+// TestCannotStart: one clear line for each way in which it can fail.
+func TestCannotStart(t *testing.T) {
+	needsNamespaces(t)
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name string
+		spec Spec
+		want string
+	}{
+		{"no such program", Spec{Command: []string{"/no/such"}}, "start the plugin: fork/exec /no/such: no such file or directory"},
+		{"no program", Spec{Command: []string{file}}, "start the plugin: fork/exec " + file + ": permission denied"},
+		{"no such directory", Spec{Command: []string{"/bin/true"}, Dir: "/no/such"}, "start the plugin: its directory is not there any more: stat /no/such: no such file or directory"},
+		{"a file in the way", Spec{Command: []string{"/bin/true"}, Empty: []string{file}}, "directories of its own for the plugin: mount a tmpfs on " + file + ": not a directory"},
+		{"a file above", Spec{Command: []string{"/bin/true"}, Empty: []string{file + "/dir"}}, "directories of its own for the plugin: "},
+		{"nothing above", Spec{Command: []string{"/bin/true"}, Empty: []string{"/no-such-directory/dir"}}, "there is no /no-such-directory/dir here"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			box, err := Start(t.Context(), []string{"stage"}, test.spec, order{}, io.Discard, io.Discard)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var s said
+			err = box.Next(&s)
+			if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%v, want %s", err, test.want)
+			}
+			if err := box.Wait(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestStageIsForNamespaces: the command line of the stage does nothing by hand.
+func TestStageIsForNamespaces(t *testing.T) {
+	if _, err := Enter(strings.NewReader("{}"), &order{}); err == nil || !strings.Contains(err.Error(), "first process of a namespace") {
+		t.Error(err)
+	}
+}
+
+// TestExplain: a refusal says what to do.
+func TestExplain(t *testing.T) {
+	if err := explain(&os.PathError{Op: "fork/exec", Path: "/proc/self/exe", Err: syscall.EPERM}); !strings.Contains(err.Error(), "run as root") || !errors.Is(err, syscall.EPERM) {
+		t.Error(err)
+	}
+	if err := explain(syscall.ENOENT); strings.Contains(err.Error(), "root") {
+		t.Error(err)
+	}
+}
+
+// TestAsUser: who is not root gets a user namespace as well.
+func TestAsUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("the other tests show it")
+	}
+	dir, err := os.MkdirTemp("", "sandbox")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	self, err := os.ReadFile("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(dir, "sandbox.test")
+	if err := errors.Join(os.WriteFile(program, self, 0o755), os.Chmod(dir, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), program, "-test.v", "-test.run", "^(TestDirectories|TestForksAreEnded|TestCannotStart)$")
+	cmd.Dir = "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if bytes.Contains(out, []byte("--- SKIP")) {
+		t.Skipf("a user may not make namespaces here:\n%s", out)
+	}
+}

@@ -1,0 +1,164 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// messagesFD is the descriptor that the outer process hands to the stage.
+const messagesFD = 3
+
+// opening is what the stage is told first.
+type opening struct {
+	Spec   Spec `json:"spec"`
+	Config any  `json:"config"`
+}
+
+// Stage is the sandbox as seen from inside.
+type Stage struct {
+	spec    Spec
+	gone    chan struct{}
+	mutex   sync.Mutex
+	pipe    *json.Encoder
+	program *exec.Cmd
+	ended   chan struct{}
+	exit    error
+}
+
+// Enter is called by the first process of the namespaces: it reads from stdin
+// what [Start] has written there, decodes the configuration into config, and
+// prepares the directories. The error has been told to the outer process.
+func Enter(stdin io.Reader, config any) (*Stage, error) {
+	if os.Getpid() != 1 {
+		return nil, fmt.Errorf("this is for the first process of a namespace only")
+	}
+	syscall.CloseOnExec(messagesFD) // the program has no business with it
+	s := &Stage{gone: make(chan struct{}), pipe: json.NewEncoder(os.NewFile(messagesFD, "messages"))}
+	in := json.NewDecoder(stdin)
+	first := opening{Config: config}
+	if err := in.Decode(&first); err != nil {
+		return nil, s.Fail(err)
+	}
+	s.spec = first.Spec
+	go func() {
+		defer close(s.gone)
+		_, _ = io.Copy(io.Discard, stdin) // until the outer process is gone
+	}()
+	if err := prepare(s.spec); err != nil {
+		return nil, s.Fail(fmt.Errorf("directories of its own for the plugin: %w", err))
+	}
+	return s, nil
+}
+
+// Gone is closed when the outer process wants the sandbox to end, or has ended.
+func (s *Stage) Gone() <-chan struct{} { return s.gone }
+
+// Send sends a message to the outer process. An error means that it is gone.
+func (s *Stage) Send(v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.pipe.Encode(message{Data: data})
+}
+
+// Fail tells the outer process that there will be no program, and why. It
+// returns the error.
+func (s *Stage) Fail(err error) error {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	_ = s.pipe.Encode(message{Failed: err.Error()}) // if it is gone nobody wants to know
+	return err
+}
+
+// Run starts the program. Its standard input is empty, its output is that of
+// the stage.
+func (s *Stage) Run() error {
+	// Of a directory that is not there the error would blame the program.
+	if _, err := os.Stat(s.spec.Dir); s.spec.Dir != "" && err != nil {
+		return s.Fail(fmt.Errorf("start the plugin: its directory is not there any more: %w", err))
+	}
+	s.program = exec.Command(s.spec.Command[0], s.spec.Command[1:]...)
+	s.program.Env, s.program.Dir = s.spec.Env, s.spec.Dir
+	s.program.Stdout, s.program.Stderr = os.NewFile(1, "stdout"), os.NewFile(2, "stderr")
+	s.program.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := s.program.Start(); err != nil {
+		return s.Fail(fmt.Errorf("start the plugin: %w", err))
+	}
+	s.ended = make(chan struct{})
+	go func() {
+		defer close(s.ended)
+		s.exit = s.program.Wait()
+	}()
+	return nil
+}
+
+// Ended is closed when the program has ended; what it forked may live on.
+func (s *Stage) Ended() <-chan struct{} { return s.ended }
+
+// Exit tells how the program ended, such as "exit status 2" or "signal:
+// killed"; empty while it runs.
+func (s *Stage) Exit() string {
+	select {
+	case <-s.ended:
+		return s.program.ProcessState.String()
+	default:
+		return ""
+	}
+}
+
+// Alive lists the names of the processes of the sandbox other than the stage
+// and the program itself: what the program has started and left running.
+func (s *Stage) Alive() []string {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil || pid == 1 || pid == s.program.Process.Pid {
+			continue
+		}
+		stat, err := os.ReadFile(filepath.Join("/proc", e.Name(), "stat"))
+		if err != nil {
+			continue // it has just ended
+		}
+		open, end := strings.IndexByte(string(stat), '('), strings.LastIndexByte(string(stat), ')')
+		if open < 0 || end < open || strings.HasPrefix(string(stat[end+1:]), " Z") {
+			continue
+		}
+		names = append(names, string(stat[open+1:end]))
+	}
+	return names
+}
+
+// Stop asks the program to end with SIGTERM and waits for that, at most for the
+// time given. It tells whether the program ended by itself.
+func (s *Stage) Stop(wait time.Duration) bool {
+	select {
+	case <-s.ended:
+		return true
+	default:
+	}
+	_ = s.program.Process.Signal(syscall.SIGTERM) // it may just have ended
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-s.ended:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
