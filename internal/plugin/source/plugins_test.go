@@ -73,7 +73,7 @@ func compare(t *testing.T, file string, p found.Plugin) {
 	want := map[string][]string{}
 	for line := range strings.Lines(string(data)) {
 		line = strings.TrimSpace(line)
-		if reader, rest, ok := strings.Cut(line, ": "); ok && (reader == "binary" || reader == "source") {
+		if reader, rest, ok := strings.Cut(line, ": "); ok && slices.Contains([]string{"binary", "source", "observed"}, reader) {
 			if reader != "source" {
 				continue
 			}

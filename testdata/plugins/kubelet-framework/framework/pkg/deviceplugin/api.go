@@ -55,12 +55,15 @@ type ContainerPreStarter interface {
 // Manager serves the devices of a scanner.
 type Manager struct {
 	v1beta1.UnimplementedDevicePluginServer
-	plugin  Scanner
-	devices DeviceTree
+	namespace string
+	plugin    Scanner
+	devices   DeviceTree
 }
 
 // NewManager returns a manager for a plugin.
-func NewManager(namespace string, plugin Scanner) *Manager { return &Manager{plugin: plugin} }
+func NewManager(namespace string, plugin Scanner) *Manager {
+	return &Manager{namespace: namespace, plugin: plugin}
+}
 
 // Notify takes devices.
 func (m *Manager) Notify(t DeviceTree) { m.devices = t }
@@ -70,6 +73,37 @@ func (m *Manager) GetDevicePluginOptions(context.Context, *v1beta1.Empty) (*v1be
 	_, starts := m.plugin.(ContainerPreStarter)
 	_, prefers := m.plugin.(PreferredAllocator)
 	return &v1beta1.DevicePluginOptions{PreStartRequired: starts, GetPreferredAllocationAvailable: prefers}, nil
+}
+
+// ListAndWatch lists the devices.
+func (m *Manager) ListAndWatch(_ *v1beta1.Empty, s v1beta1.DevicePlugin_ListAndWatchServer) error {
+	list := &v1beta1.ListAndWatchResponse{}
+	for _, kind := range m.devices {
+		for id, d := range kind {
+			list.Devices = append(list.Devices, &v1beta1.Device{ID: id, Health: v1beta1.Healthy, Topology: d.topology})
+		}
+	}
+	if err := s.Send(list); err != nil {
+		return err
+	}
+	<-s.Context().Done()
+	return nil
+}
+
+// GetPreferredAllocation lets the plugin choose.
+func (m *Manager) GetPreferredAllocation(c context.Context, r *v1beta1.PreferredAllocationRequest) (*v1beta1.PreferredAllocationResponse, error) {
+	if p, ok := m.plugin.(PreferredAllocator); ok {
+		return p.GetPreferredAllocation(r)
+	}
+	return m.UnimplementedDevicePluginServer.GetPreferredAllocation(c, r)
+}
+
+// PreStartContainer lets the plugin prepare devices.
+func (m *Manager) PreStartContainer(c context.Context, r *v1beta1.PreStartContainerRequest) (*v1beta1.PreStartContainerResponse, error) {
+	if p, ok := m.plugin.(ContainerPreStarter); ok {
+		return &v1beta1.PreStartContainerResponse{}, p.PreStartContainer(r)
+	}
+	return m.UnimplementedDevicePluginServer.PreStartContainer(c, r)
 }
 
 // Allocate hands out devices.
@@ -109,8 +143,12 @@ func (m *Manager) Run() error {
 	}
 	defer conn.Close()
 	options, _ := m.GetDevicePluginOptions(context.Background(), nil)
-	if _, err := v1beta1.NewRegistrationClient(conn).Register(context.Background(), &v1beta1.RegisterRequest{Options: options}); err != nil {
-		return err
+	for kind := range m.devices {
+		if _, err := v1beta1.NewRegistrationClient(conn).Register(context.Background(), &v1beta1.RegisterRequest{
+			Version: v1beta1.Version, Endpoint: "framework.sock", ResourceName: m.namespace + "/" + kind, Options: options,
+		}); err != nil {
+			return err
+		}
 	}
 	return <-failed
 }
