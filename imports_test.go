@@ -26,12 +26,14 @@ var rules = []rule{
 	{"capability", []string{"os", "net", "net/..."}, "capability does no I/O"},
 	{"inference", []string{module + "/cmd/...", module + "/internal/...", "os", "net", "net/..."}, "inference does no I/O and knows no command"},
 	{"cmd", []string{module + "/inference/gen/...", module + "/capability/gen"}, "what writes the table is no part of the program"},
-	{"internal/report", []string{module + "/cmd/...", module + "/internal/plugin/...", module + "/internal/nri/...", module + "/internal/node/...", module + "/internal/pluginlog", module + "/internal/cluster/..."}, "reports render what they are given"},
+	{"internal/report", []string{module + "/cmd/...", module + "/internal/plugin/...", module + "/internal/nri/...", module + "/internal/node/...", module + "/internal/pluginlog", module + "/internal/standin", module + "/internal/sandbox", module + "/internal/cluster/..."}, "reports render what they are given"},
 	{"internal/plugin/...", []string{module + "/inference", module + "/internal/report", module + "/internal/nri", module + "/internal/node", module + "/cmd"}, "a plugin is read without knowing runtimes"},
 	{"internal/config", []string{module + "/cmd", module + "/internal/report", module + "/internal/plugin/...", module + "/internal/nri", module + "/internal/node"}, "a configuration is read without knowing what is done with it"},
 	{"internal/nri", []string{module + "/inference", module + "/internal/report", module + "/internal/plugin/...", module + "/internal/node", module + "/cmd"}, "the wire knows no table"},
 	{"internal/gomod", []string{module + "/inference", module + "/capability", module + "/internal/...", module + "/cmd"}, "go.mod files are edited without knowing plugins or runtimes"},
 	{"internal/pluginlog", []string{module + "/inference", module + "/internal/...", module + "/cmd", "os", "net", "net/..."}, "a log is read without I/O and without knowing plugins or runtimes"},
+	{"internal/standin", []string{module + "/inference", module + "/internal/...", module + "/cmd"}, "a stand-in does what it is told, whatever release that is"},
+	{"internal/sandbox", []string{module + "/capability", module + "/inference", module + "/internal/...", module + "/cmd"}, "a program is run without knowing what it is"},
 	{"internal/node", []string{module + "/inference", module + "/internal/report", module + "/internal/plugin/...", module + "/cmd"}, "the node is read without knowing runtimes"},
 }
 
@@ -50,6 +52,7 @@ var owners = []struct {
 	{"golang.org/x/arch/...", []string{"internal/plugin/..."}},
 	{"github.com/google/go-containerregistry/...", []string{"internal/plugin/..."}},
 	{"k8s.io/client-go/...", []string{"internal/cluster"}},
+	{"k8s.io/kubelet/...", []string{"internal/standin"}},
 }
 
 type listed struct {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,7 +24,7 @@ func TestMain(m *testing.M) {
 // TestScripts runs the program as users do: each script shows commands, their
 // output and their exit status.
 func TestScripts(t *testing.T) {
-	plugins := buildPlugins(t, "ulimits", "devices", "limits", "kubelet-plain")
+	plugins := buildPlugins(t, "ulimits", "devices", "limits", "kubelet-plain", "kubelet-cdi", "kubelet-early", "kubelet-client", "kubelet-misbehaves")
 	sources, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
@@ -42,6 +43,12 @@ func TestScripts(t *testing.T) {
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		Condition: func(name string) (bool, error) {
+			if name != "namespaces" {
+				return false, fmt.Errorf("unknown condition %s", name)
+			}
+			return canObserve(), nil
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status": status,
 			"schema": validate,

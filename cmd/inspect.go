@@ -7,7 +7,6 @@ import (
 	"github.com/nri-compat/nri-compat/inference"
 	"github.com/nri-compat/nri-compat/internal/plugin"
 	"github.com/nri-compat/nri-compat/internal/plugin/manifest"
-	"github.com/nri-compat/nri-compat/internal/pluginlog"
 	"github.com/nri-compat/nri-compat/internal/report"
 	"github.com/spf13/cobra"
 )
@@ -16,7 +15,7 @@ type inspectOptions struct {
 	*app
 	pluginOptions
 	manifest bool
-	logFile  string // "-" for standard input; empty if there is none
+	log      string
 }
 
 func newInspect(a *app) *cobra.Command {
@@ -42,7 +41,7 @@ Exit status 1 if a plugin or the log could not be read.`,
   nri-compat inspect --manifest ./bin/device-injector > nri-compat.yaml
   kubectl logs ds/gpu-plugin --previous | nri-compat inspect --log -`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args)+len(o.source) == 0 && o.logFile == "" {
+			if len(args)+len(o.source) == 0 && o.log == "" {
 				return errNoPlugin
 			}
 			return o.checkLog(args)
@@ -51,7 +50,7 @@ Exit status 1 if a plugin or the log could not be read.`,
 	}
 	o.addFlags(c)
 	c.Flags().BoolVar(&o.manifest, "manifest", false, "write a nri-compat.yaml of what was detected, for one plugin")
-	c.Flags().StringVar(&o.logFile, "log", "", "`FILE` with the log of a plugin that failed, - for standard input")
+	c.Flags().StringVar(&o.log, "log", "", "`FILE` with the log of a plugin that failed, - for standard input")
 	return c
 }
 
@@ -66,7 +65,7 @@ func (o *inspectOptions) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if o.logFile != "" && len(refs) > 1 {
+	if o.log != "" && len(refs) > 1 {
 		return usagef("--log is about one plugin, these are %d", len(refs))
 	}
 	t, err := o.loadTable()
@@ -75,12 +74,6 @@ func (o *inspectOptions) run(cmd *cobra.Command, args []string) error {
 	}
 	ctx, cancel := o.deadline(cmd)
 	defer cancel()
-	var tail *pluginlog.Tail
-	if o.logFile != "" {
-		if tail, err = o.readLog(ctx, o.logFile); err != nil {
-			return err
-		}
-	}
 	if o.manifest {
 		o.ignoreManifest = true
 	}
@@ -97,8 +90,12 @@ func (o *inspectOptions) run(cmd *cobra.Command, args []string) error {
 			doc.Add(inspectPlugin(p, names[p]), p.Requirements, t.Advise(p.Needs(), inference.RuntimesForNeeds(p.Needs()), nil))
 		}
 	}
-	if tail != nil {
-		doc.SetLog(logReport(t, o.logFile, tail))
+	if o.log != "" {
+		tail, err := o.readLog(ctx, o.log)
+		if err != nil {
+			return err
+		}
+		doc.SetLog(logReport(t, o.log, tail))
 	}
 	if err := o.write(doc); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/nri-compat/nri-compat/inference"
@@ -14,14 +15,17 @@ import (
 	"github.com/nri-compat/nri-compat/internal/report"
 )
 
+// maxQuote is the length of what is shown of an entry of a log.
+const maxQuote = 500
+
 // checkLog tells what does not go together with --log.
 func (o *inspectOptions) checkLog(args []string) error {
 	switch {
-	case o.logFile == "":
+	case o.log == "":
 		return nil
 	case o.manifest:
 		return usagef("--manifest and --log do not go together: use one of them")
-	case o.logFile == "-" && slices.Contains(args, "-"):
+	case o.log == "-" && slices.Contains(args, "-"):
 		return usagef("standard input cannot be both the list of plugins and the log: name a file for one of them")
 	}
 	return nil
@@ -72,7 +76,7 @@ func logReport(t *inference.Table, name string, tail *pluginlog.Tail) report.Log
 		out.Reasons = append(out.Reasons, logReason(t, r))
 	}
 	if n := len(entries); n > 0 {
-		out.Last = entries[n-1].OneLine()
+		out.Last = quote(entries[n-1])
 	}
 	return out
 }
@@ -81,12 +85,25 @@ func logReport(t *inference.Table, name string, tail *pluginlog.Tail) report.Log
 func logReason(t *inference.Table, r pluginlog.Reason) report.LogReason {
 	out := report.LogReason{
 		Severity: r.Entry.Severity.String(), Source: r.Entry.Source, Line: r.Entry.Line,
-		Text: r.Text, Quote: r.Entry.OneLine(), Refusal: r.Refusal, Certain: r.Certain,
+		Text: r.Text, Quote: quote(r.Entry), Refusal: r.Refusal, Certain: r.Certain,
 	}
 	for _, id := range r.Capabilities {
 		out.Capabilities = append(out.Capabilities, report.NewLogCapability(t, id))
 	}
 	return out
+}
+
+// quote is an entry of a log in one line.
+func quote(e pluginlog.Entry) string {
+	text := e.Message
+	if e.Err != "" && !strings.Contains(text, e.Err) {
+		text = strings.TrimSuffix(text, ":") + ": " + e.Err
+	}
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) > maxQuote {
+		text = strings.ToValidUTF8(text[:maxQuote], "") + "…"
+	}
+	return text
 }
 
 // errNoPlugin is what inspect says if there is nothing to look at.

@@ -71,7 +71,7 @@ Exit status: 0 answered or compatible, 1 could not do the work, 2 usage,
 	root.SetHelpCommandGroupID(groupData)
 	root.SetCompletionCommandGroupID(groupData)
 	root.AddCommand(
-		newCheck(a), newInspect(a), newCompare(a), newInit(a), newInfer(a), newProbe(a),
+		newCheck(a), newInspect(a), newObserve(a), newObserveStage(a), newCompare(a), newInit(a), newInfer(a), newProbe(a),
 		newExplain(a), newMatrix(a), newDiff(a),
 		newPin(a), newTable(a), newSchema(a), newVersion(a),
 	)

@@ -21,7 +21,8 @@ func (c *Check) Text(w io.Writer, style Style) error {
 		for _, r := range c.Results {
 			if r.Plugin == plugin.Name {
 				p.linef("")
-				c.resultText(p, r, style, told)
+				r.text(p, c.tableName(), style, told)
+				p.linef("%s", style.statuses(r.verdictLine()))
 			}
 		}
 		for _, a := range c.Advice {
@@ -112,8 +113,9 @@ func (t told) first(line string) bool {
 	return !before || t.wide
 }
 
-func (c *Check) resultText(p *printer, r Result, style Style, told told) {
-	p.linef("%s", style.bold(style.fit(r.Runtime.title()+"   "+r.Runtime.knowledge(c.tableName()))))
+// text writes everything about a result but its verdict.
+func (r Result) text(p *printer, table string, style Style, told told) {
+	p.linef("%s", style.bold(style.fit(r.Runtime.title()+"   "+r.Runtime.knowledge(table))))
 	if r.Runtime.Why != "" {
 		p.linef("  %s", plain(r.Runtime.Why))
 	}
@@ -122,7 +124,7 @@ func (c *Check) resultText(p *printer, r Result, style Style, told told) {
 	}
 	r.Runtime.switchText(p)
 	if r.Below != nil {
-		p.linef("%s", style.bold(style.fit(r.Below.title()+"   "+r.Below.knowledge(c.tableName()))))
+		p.linef("%s", style.bold(style.fit(r.Below.title()+"   "+r.Below.knowledge(table))))
 		if r.Below.Why != "" {
 			p.linef("  %s", plain(r.Below.Why))
 		}
@@ -153,7 +155,6 @@ func (c *Check) resultText(p *printer, r Result, style Style, told told) {
 	if r.Assumed != "" {
 		p.linef("  %s", plain(r.Assumed))
 	}
-	p.linef("%s", style.statuses(r.verdictLine()))
 }
 
 // switchText says if NRI is off, and how to turn it on.

@@ -11,7 +11,8 @@ import (
 
 // Log is what the log of a plugin that failed tells of why.
 type Log struct {
-	// File is the file that was read, "-" for standard input.
+	// File is the file that was read, "-" for standard input; empty for the output
+	// of a plugin that ran.
 	File  string `json:"file"`
 	Lines int    `json:"lines"`
 	// Reasons are why it failed, the most telling first; empty if nothing in the
@@ -83,10 +84,7 @@ func (c LogCapability) lines() []string {
 // SetLog puts a log into the document. Of each plugin that was read it is told
 // what the runtime's words show to be missing and was not found.
 func (d *Inspect) SetLog(l Log) {
-	l.Reasons, l.Differences = emptyNotNull(l.Reasons), []string{}
-	for i := range l.Reasons {
-		l.Reasons[i].Capabilities = emptyNotNull(l.Reasons[i].Capabilities)
-	}
+	l.complete()
 	for _, p := range d.Plugins {
 		found := map[string]bool{}
 		for _, r := range p.Requirements {
@@ -107,6 +105,14 @@ func (d *Inspect) SetLog(l Log) {
 		}
 	}
 	d.Log = &l
+}
+
+// complete makes empty lists of those that are missing.
+func (l *Log) complete() {
+	l.Reasons, l.Differences = emptyNotNull(l.Reasons), emptyNotNull(l.Differences)
+	for i := range l.Reasons {
+		l.Reasons[i].Capabilities = emptyNotNull(l.Reasons[i].Capabilities)
+	}
 }
 
 // shownReasons is how many reasons a person is shown at once.
@@ -140,8 +146,11 @@ func (l Log) text(p *printer, style Style) {
 // summary says how much was read, and if it tells nothing, just that.
 func (l Log) summary() string {
 	name := l.File
-	if name == "-" {
+	switch name {
+	case "-":
 		name = "standard input"
+	case "":
+		name = "its output"
 	}
 	s := name + ", " + count(l.Lines, "line", "lines")
 	switch {

@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "rewrite the schemas")
 // type and comments, so that neither can change alone.
 func TestSchemasFitTheDocuments(t *testing.T) {
 	for name, document := range map[string]any{
-		"check": &Check{}, "compare": &Compare{}, "inspect": &Inspect{}, "probe": &Probe{}, "infer": &Infer{}, "library": &Library{}, "matrix": &Matrix{}, "diff": &Diff{},
+		"check": &Check{}, "compare": &Compare{}, "inspect": &Inspect{}, "observe": &Observe{}, "probe": &Probe{}, "infer": &Infer{}, "library": &Library{}, "matrix": &Matrix{}, "diff": &Diff{},
 		"explain": &Explain{}, "explain-mask": &ExplainMask{}, "explain-bug": &ExplainBug{}, "releases": &Releases{}, "version": &Version{},
 		"pin": &Pin{}, "pin-nri": &PinNRI{},
 	} {
