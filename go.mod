@@ -28,6 +28,7 @@ require (
 	golang.org/x/tools v0.52.0
 	google.golang.org/grpc v1.82.1
 	google.golang.org/protobuf v1.36.12-0.20260120151049-f2248ac996af
+	k8s.io/kubelet v0.37.0
 	sigs.k8s.io/yaml v1.6.0
 )
 
@@ -63,5 +64,4 @@ require (
 	golang.org/x/text v0.43.0 // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260526163538-3dc84a4a5aaa // indirect
 	gotest.tools/v3 v3.5.2 // indirect
-	k8s.io/kubelet v0.37.0 // indirect
 )
