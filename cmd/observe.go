@@ -12,6 +12,8 @@ import (
 
 	"github.com/nri-compat/nri-compat/capability"
 	"github.com/nri-compat/nri-compat/inference"
+	"github.com/nri-compat/nri-compat/internal/plugin/found"
+	"github.com/nri-compat/nri-compat/internal/plugin/manifest"
 	"github.com/nri-compat/nri-compat/internal/pluginlog"
 	"github.com/nri-compat/nri-compat/internal/report"
 	"github.com/nri-compat/nri-compat/internal/sandbox"
@@ -22,9 +24,10 @@ import (
 type observeOptions struct {
 	*app
 	targetOptions
-	kubelet bool
-	as      string
-	args    []string // of the plugin
+	kubelet  bool
+	as       string
+	manifest bool
+	args     []string // of the plugin
 }
 
 func newObserve(a *app) *cobra.Command {
@@ -62,6 +65,7 @@ Exit status 3 if the plugin used something that the release lacks, or does what
 every kubelet refuses, 4 if not all could be seen.`,
 		Example: `  sudo nri-compat observe ./bin/device-plugin --kubelet
   sudo nri-compat observe ./bin/device-plugin --kubelet --as kubelet@1.24.0
+  sudo nri-compat observe ./bin/device-plugin --kubelet --manifest > nri-compat.yaml
   sudo nri-compat observe ./bin/device-plugin --kubelet -o json -- -v=4 --resource example.com/gpu`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			plugins := args
@@ -81,6 +85,7 @@ every kubelet refuses, 4 if not all could be seen.`,
 	f := c.Flags()
 	f.BoolVar(&o.kubelet, "kubelet", false, "play a kubelet to the plugin")
 	f.StringVar(&o.as, "as", "", "`RELEASE` to behave like, such as kubelet@1.24.0")
+	f.BoolVar(&o.manifest, "manifest", false, "write a nri-compat.yaml of what was used")
 	o.addAssume(c)
 	complete(c, "as", kubeletReleases)
 	return c
@@ -100,6 +105,9 @@ func (o *observeOptions) run(ctx context.Context, plugin string) error {
 	}
 	if !o.kubelet {
 		return usagef("nothing to play to the plugin: say --kubelet, for device plugins")
+	}
+	if o.manifest && len(o.outputs.list) > 0 {
+		return usagef("--manifest has one format only: leave out --output")
 	}
 	t, err := o.loadTable()
 	if err != nil {
@@ -138,11 +146,27 @@ func (o *observeOptions) run(ctx context.Context, plugin string) error {
 		return err
 	}
 	o.log.Info("ran a plugin", "file", path, "registrations", len(seen.Seen.Registrations), "lines", log.Lines(), took(start))
-	doc := o.document(t, plugin, as, seen, &log)
-	if err := o.write(doc); err != nil {
+	findings := o.findings(seen)
+	doc := o.document(t, plugin, as, seen, findings, &log)
+	if o.manifest {
+		err = o.writeNeeds(doc.Plugin.Name, findings.Needs)
+	} else {
+		err = o.write(doc)
+	}
+	if err != nil {
 		return err
 	}
 	return o.verdict(doc)
+}
+
+// writeNeeds writes what was used as a manifest, for readers that cannot tell
+// it from the executable.
+func (o *observeOptions) writeNeeds(name string, need capability.Needs) error {
+	if len(need.Requirements) == 0 {
+		// A manifest that requires nothing would make every check pass.
+		return fmt.Errorf("no manifest: %s", strings.Join(need.Gaps, "; "))
+	}
+	return manifest.Write(o.stdout, found.Plugin{Name: name, Reader: "run", Requirements: need.Requirements, Gaps: need.Gaps})
 }
 
 // release is the kubelet of --as with its configuration, nil if none was asked
@@ -154,21 +178,21 @@ func (o *observeOptions) release(t *inference.Table) (*inference.Support, error)
 		}
 		return nil, nil
 	}
-	found, err := t.Select(o.as)
+	releases, err := t.Select(o.as)
 	if err != nil {
 		return nil, usage(err)
 	}
-	if len(found) != 1 || found[0].Name != inference.Kubelet {
+	if len(releases) != 1 || releases[0].Name != inference.Kubelet {
 		return nil, usagef("--as %s: want one release of the kubelet, such as kubelet@1.24.0", o.as)
 	}
 	values, err := o.values(t)
 	if err != nil {
 		return nil, err
 	}
-	if values, err = o.withConfig(o.log, t, values, found); err != nil {
+	if values, err = o.withConfig(o.log, t, values, releases); err != nil {
 		return nil, err
 	}
-	s := t.Lookup(found[0], values)
+	s := t.Lookup(releases[0], values)
 	return &s, nil
 }
 

@@ -11,11 +11,9 @@ import (
 	"github.com/nri-compat/nri-compat/internal/standin"
 )
 
-// document describes what was seen of a plugin, and what follows from it.
-func (o *observeOptions) document(t *inference.Table, plugin string, as *inference.Support, seen stageReport, log *pluginlog.Tail) *report.Observe {
-	doc := report.NewObserve(o.head("observe", t), report.ObservedPlugin{
-		Name: filepath.Base(plugin), Path: plugin, Args: o.args, Ended: describeExit(seen), Left: seen.Left, TimedOut: seen.TimedOut,
-	})
+// findings tells what was learnt of a plugin, by what it did and by how its run
+// ended.
+func (o *observeOptions) findings(seen stageReport) standin.Findings {
 	found := seen.Seen.Findings()
 	switch {
 	case seen.TimedOut:
@@ -23,6 +21,14 @@ func (o *observeOptions) document(t *inference.Table, plugin string, as *inferen
 	case seen.Exit != "" && len(seen.Left) == 0 && seen.Seen.Registered():
 		found.Warnings = append(found.Warnings, "it ended while it was registered: the kubelet takes its devices for unhealthy")
 	}
+	return found
+}
+
+// document describes what was seen of a plugin, and what follows from it.
+func (o *observeOptions) document(t *inference.Table, plugin string, as *inference.Support, seen stageReport, found standin.Findings, log *pluginlog.Tail) *report.Observe {
+	doc := report.NewObserve(o.head("observe", t), report.ObservedPlugin{
+		Name: filepath.Base(plugin), Path: plugin, Args: o.args, Ended: describeExit(seen), Left: seen.Left, TimedOut: seen.TimedOut,
+	})
 	for _, r := range seen.Seen.Registrations {
 		doc.Registrations = append(doc.Registrations, observedRegistration(r))
 	}
