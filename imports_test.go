@@ -26,15 +26,16 @@ var rules = []rule{
 	{"capability", []string{"os", "net", "net/..."}, "capability does no I/O"},
 	{"inference", []string{module + "/cmd/...", module + "/internal/...", "os", "net", "net/..."}, "inference does no I/O and knows no command"},
 	{"cmd", []string{module + "/inference/gen/...", module + "/capability/gen"}, "what writes the table is no part of the program"},
-	{"internal/report", []string{module + "/cmd/...", module + "/internal/plugin/...", module + "/internal/nri/...", module + "/internal/node/...", module + "/internal/pluginlog", module + "/internal/standin", module + "/internal/sandbox", module + "/internal/cluster/..."}, "reports render what they are given"},
-	{"internal/plugin/...", []string{module + "/inference", module + "/internal/report", module + "/internal/nri", module + "/internal/node", module + "/cmd"}, "a plugin is read without knowing runtimes"},
-	{"internal/config", []string{module + "/cmd", module + "/internal/report", module + "/internal/plugin/...", module + "/internal/nri", module + "/internal/node"}, "a configuration is read without knowing what is done with it"},
-	{"internal/nri", []string{module + "/inference", module + "/internal/report", module + "/internal/plugin/...", module + "/internal/node", module + "/cmd"}, "the wire knows no table"},
+	{"internal/report", []string{module + "/cmd/...", module + "/internal/plugin/...", module + "/internal/nri/...", module + "/internal/kubelet/...", module + "/internal/node/...", module + "/internal/pluginlog", module + "/internal/standin", module + "/internal/sandbox", module + "/internal/cluster/..."}, "reports render what they are given"},
+	{"internal/plugin/...", []string{module + "/inference", module + "/internal/report", module + "/internal/nri", module + "/internal/kubelet", module + "/internal/node", module + "/cmd"}, "a plugin is read without knowing runtimes"},
+	{"internal/config", []string{module + "/cmd", module + "/internal/report", module + "/internal/plugin/...", module + "/internal/nri", module + "/internal/kubelet", module + "/internal/node"}, "a configuration is read without knowing what is done with it"},
+	{"internal/nri", []string{module + "/inference", module + "/internal/report", module + "/internal/plugin/...", module + "/internal/kubelet", module + "/internal/node", module + "/cmd"}, "the wire knows no table"},
+	{"internal/kubelet", []string{module + "/inference", module + "/capability", module + "/internal/...", module + "/cmd"}, "the wire knows no table"},
 	{"internal/gomod", []string{module + "/inference", module + "/capability", module + "/internal/...", module + "/cmd"}, "go.mod files are edited without knowing plugins or runtimes"},
 	{"internal/pluginlog", []string{module + "/inference", module + "/internal/...", module + "/cmd", "os", "net", "net/..."}, "a log is read without I/O and without knowing plugins or runtimes"},
 	{"internal/standin", []string{module + "/inference", module + "/internal/...", module + "/cmd"}, "a stand-in does what it is told, whatever release that is"},
 	{"internal/sandbox", []string{module + "/capability", module + "/inference", module + "/internal/...", module + "/cmd"}, "a program is run without knowing what it is"},
-	{"internal/node", []string{module + "/inference", module + "/internal/report", module + "/internal/plugin/...", module + "/cmd"}, "the node is read without knowing runtimes"},
+	{"internal/node", []string{module + "/inference", module + "/internal/report", module + "/internal/plugin/...", module + "/internal/kubelet", module + "/cmd"}, "the node is read without knowing runtimes"},
 }
 
 // owners are the packages that alone may import something directly.
@@ -48,11 +49,12 @@ var owners = []struct {
 	{"html/template", []string{"internal/report"}},
 	{"github.com/containerd/ttrpc", []string{"internal/nri"}},
 	{"github.com/containerd/nri/...", []string{"internal/nri"}},
+	{"k8s.io/kubelet/...", []string{"internal/kubelet", "internal/standin"}},
+	{"google.golang.org/grpc/...", []string{"internal/nri", "internal/kubelet", "internal/standin"}},
 	{"golang.org/x/tools/...", []string{"internal/plugin/..."}},
 	{"golang.org/x/arch/...", []string{"internal/plugin/..."}},
 	{"github.com/google/go-containerregistry/...", []string{"internal/plugin/..."}},
 	{"k8s.io/client-go/...", []string{"internal/cluster"}},
-	{"k8s.io/kubelet/...", []string{"internal/standin"}},
 }
 
 type listed struct {
@@ -102,7 +104,7 @@ func TestCapabilityIsStandardLibraryOnly(t *testing.T) {
 // TestProcessStaysInCmd: only the command line ends the process or uses its
 // streams and arguments.
 func TestProcessStaysInCmd(t *testing.T) {
-	out, err := exec.Command("git", "grep", "-nE", `os\.(Exit|Stdout|Stderr|Stdin|Args)\b`, "--", "*.go", ":!*_test.go", ":!testdata").Output()
+	out, err := exec.Command("git", "grep", "-nE", `os\.(Exit|Stdout|Stderr|Stdin|Args)\b`, "--", "*.go", ":!*_test.go", ":!testdata", ":!*/testdata/*").Output()
 	var none *exec.ExitError
 	if err != nil && !errors.As(err, &none) {
 		t.Skipf("git grep: %v", err)
