@@ -89,3 +89,16 @@ func BuildContainerd(tb testing.TB, release string, stamped bool) string {
 		flags:  []string{"-tags", "no_btrfs no_devmapper no_zfs no_aufs", "-ldflags", ldflags},
 	}.run(tb)
 }
+
+// BuildKubelet builds the half of a kubelet release, such as "v1.34.1", that
+// device plugins meet, and gives the path of the binary. It answers --version as
+// the kubelet of that release does.
+func BuildKubelet(tb testing.TB, release string) string {
+	tb.Helper()
+	return build{
+		module: "kubelet-" + release,
+		output: filepath.Join("kubelet-"+release, "kubelet"), // the name by which it is found
+		pkg:    "./kubelet",
+		flags:  []string{"-ldflags", "-s -w -X k8s.io/component-base/version.gitVersion=" + release},
+	}.run(tb)
+}

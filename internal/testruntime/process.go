@@ -31,7 +31,8 @@ type Process struct {
 
 	cmd     *exec.Cmd
 	stdin   io.WriteCloser
-	stdout  *json.Decoder
+	output  io.Reader     // standard output
+	stdout  *json.Decoder // the same, for programs that write JSON
 	mu      sync.Mutex
 	lines   []Line
 	changed chan struct{} // closed and replaced with every line, and at the end
@@ -54,7 +55,7 @@ func start(tb testing.TB, path string, args ...string) *Process {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	p.stdout = json.NewDecoder(stdout)
+	p.output, p.stdout = stdout, json.NewDecoder(stdout)
 	stderr, err := p.cmd.StderrPipe()
 	if err != nil {
 		tb.Fatal(err)

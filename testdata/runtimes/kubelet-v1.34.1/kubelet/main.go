@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"os"
 	"os/signal"
@@ -24,7 +25,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	cliflag "k8s.io/component-base/cli/flag"
-	"k8s.io/component-base/version/verflag"
+	"k8s.io/component-base/version/verflag" // adds --version
 	"k8s.io/klog/v2"
 	deviceplugin "k8s.io/kubelet/pkg/apis/deviceplugin/v1beta1"
 	podresourcesv1 "k8s.io/kubelet/pkg/apis/podresources/v1"
@@ -57,12 +58,10 @@ func run() error {
 	log := pflag.Bool("log", false, "log to standard error")
 	gates := map[string]bool{}
 	pflag.Var(cliflag.NewMapStringBool(&gates), "feature-gates", "`GATE=BOOL,...`")
-	verflag.AddFlags(pflag.CommandLine)
 	pflag.Parse()
 	verflag.PrintAndExitIfRequested()
 	if !*log {
-		klog.LogToStderr(false)
-		klog.SetOutput(io.Discard)
+		klog.SetSlogLogger(slog.New(slog.DiscardHandler))
 	}
 	if err := utilfeature.DefaultMutableFeatureGate.SetFromMap(gates); err != nil {
 		return err
