@@ -138,10 +138,19 @@ func overrideCRIO(c *Config, flags []string) error {
 	return nil
 }
 
-// flagValue finds the value of a flag in arguments: --name=value, --name value,
-// with one dash or two. A switch without a value is "true".
+// flagValue finds the value of a flag in arguments; the last one counts.
 func flagValue(args []string, names ...string) (string, bool) {
-	value, found := "", false
+	values := flagValues(args, names...)
+	if len(values) == 0 {
+		return "", false
+	}
+	return values[len(values)-1], true
+}
+
+// flagValues finds all values of a flag in arguments: --name=value, --name value,
+// with one dash or two. A switch without a value is "true".
+func flagValues(args []string, names ...string) []string {
+	var values []string
 	for i, arg := range args {
 		name, v, hasValue := strings.Cut(strings.TrimLeft(arg, "-"), "=")
 		if !strings.HasPrefix(arg, "-") || !slices.Contains(names, name) {
@@ -153,9 +162,9 @@ func flagValue(args []string, names ...string) (string, bool) {
 				v = args[i+1]
 			}
 		}
-		value, found = v, true
+		values = append(values, v)
 	}
-	return value, found
+	return values
 }
 
 // isSwitch tells whether a flag never takes the next argument as its value.

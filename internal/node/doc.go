@@ -1,6 +1,7 @@
 // Package node finds out what is on a node: the runtime process and its binary,
-// the configuration that decides about NRI, and the NRI plugins that are
-// connected or installed.
+// the configuration that decides about NRI, the NRI plugins that are connected or
+// installed, and the kubelet with the configuration that decides what it offers to
+// device plugins.
 //
 // # Promises
 //
@@ -16,7 +17,8 @@
 // Every input is bounded: configuration files to 1 MiB and 256 files, command
 // lines and cgroup files to 64 KiB.
 //
-// All functions work on a [Host], so that the files of a node can also be read
+// A kubelet in a container is read as it sees its own files. All functions work
+// on a [Host], so that the files of a node can also be read
 // when they are mounted elsewhere. The strings in the results are what the node
 // holds, byte for byte; whoever prints them has to escape them.
 package node

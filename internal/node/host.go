@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+
+	securejoin "github.com/cyphar/filepath-securejoin"
 )
 
 const (
@@ -25,12 +27,18 @@ type Host struct {
 	Proc string
 }
 
-// path gives the path under which a file of the node can be opened.
+// path gives the path under which a file of the node can be opened. Links in the
+// file system of a node that is mounted elsewhere stay in there.
 func (h Host) path(p string) string {
 	if h.Root == "" {
 		return p
 	}
-	return filepath.Join(h.Root, p)
+	inside, err := securejoin.SecureJoin(h.Root, p)
+	if err != nil {
+		// It cannot be looked at, which whoever opens it will see.
+		return filepath.Join(h.Root, filepath.Join("/", p))
+	}
+	return inside
 }
 
 // proc gives the path of a file in the directory of a process.

@@ -75,10 +75,11 @@ func FuzzKubeletConfig(f *testing.F) {
 	f.Add(kubeletHead + "featureGates:\n  A: maybe\n")
 	f.Add(`{"kind":"KubeletConfiguration"}`)
 	f.Fuzz(func(t *testing.T, text string) {
-		settings, err := parseKubelet([]byte(text), "f")
-		if err != nil {
+		var k kubeletSettings
+		if err := k.parse([]byte(text), "f"); err != nil {
 			return
 		}
+		settings := k.config().Settings
 		if !strings.Contains(text, "Kubelet") && !strings.Contains(text, `\`) {
 			t.Fatalf("accepted %q", text)
 		}

@@ -19,14 +19,8 @@ const containerdDefault = "/etc/containerd/config.toml"
 func ReadConfig(file string, opts ConfigOptions) (Config, error) {
 	h := Host{}
 	kind := opts.Runtime
-	if kind == "" {
-		text, err := readBounded(file, maxKubeletConfig)
-		if err != nil && !errors.Is(err, errTooLong) {
-			return Config{}, fmt.Errorf("configuration: %w", err)
-		}
-		if isKubeletConfig(text) {
-			kind = "kubelet"
-		}
+	if kind == "" && IsKubeletConfig(file) {
+		kind = "kubelet"
 	}
 	if kind == "" {
 		d, err := h.readDocument(file)

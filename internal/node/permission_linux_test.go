@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"testing"
 
@@ -39,7 +40,7 @@ func TestUnreadable(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Chmod(h.path("/.."), 0o755); err != nil {
+	if err := os.Chmod(filepath.Dir(h.Root), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.Chmod(h.path("/secret.d"), 0o755) })

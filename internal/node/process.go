@@ -42,11 +42,20 @@ func (p Process) Runtime() string {
 	return ""
 }
 
+// paths are the paths by which the process goes.
+func (p Process) paths() []string {
+	paths := []string{p.Exe}
+	if len(p.Args) > 0 {
+		paths = append(paths, p.Args[0])
+	}
+	return paths
+}
+
 // names are the base names by which the process goes.
 func (p Process) names() []string {
-	names := []string{path.Base(p.Exe)}
-	if len(p.Args) > 0 {
-		names = append(names, path.Base(p.Args[0]))
+	names := p.paths()
+	for i, n := range names {
+		names[i] = path.Base(n)
 	}
 	return names
 }

@@ -59,22 +59,28 @@ func (s Setting) Advice(value string) string {
 	return fmt.Sprintf("set %s = %s%s of %s", key, value, table, s.File)
 }
 
-// Config is what the configuration of a runtime says about NRI.
+// Config is what the configuration of a runtime says about NRI, or that of a
+// kubelet about what it offers to device plugins.
 type Config struct {
 	// Runtime is "containerd", "cri-o" or "kubelet".
 	Runtime string
 	// Files are the files that were read, in the order in which they count.
 	Files []string
 	// Missing is the file that was looked for and is not there; empty if there is
-	// one. A runtime without a file runs with its defaults.
+	// one, and for a kubelet, which must have the file that it is told. A runtime
+	// without a file runs with its defaults.
 	Missing string
 	// Version is the version of a containerd configuration: that of the first
-	// file, where 1 stands for a file that names none; 0 for CRI-O, and without a
+	// file, where 1 stands for a file that names none; 0 for others, and without a
 	// file.
 	Version int
 	// Settings has every setting that the runtime knows, set or not, in a fixed
 	// order.
 	Settings []Setting
+	// GatesUnknown says, in one sentence, why feature gates of the kubelet that no
+	// setting names have a default that is not known; empty if they have that of the
+	// release.
+	GatesUnknown string
 	// Notes are further remarks, one sentence each: parts that have no effect,
 	// files that are generated from others.
 	Notes []string
