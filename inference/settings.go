@@ -64,7 +64,7 @@ func (t *Table) ParseAssumption(s string) (name string, v Value, err error) {
 	if value != "default" && t.boolean(name) && value != "true" && value != "false" {
 		return "", Value{}, fmt.Errorf("invalid value %q for setting %s: use true, false or default", value, name)
 	}
-	return name, Value{value, "assumed"}, nil
+	return name, Value{value, assumedOrigin}, nil
 }
 
 // boolean tells whether a setting is a switch: all of its defaults are.

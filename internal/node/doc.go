@@ -17,8 +17,8 @@
 // Every input is bounded: configuration files to 1 MiB and 256 files, command
 // lines and cgroup files to 64 KiB.
 //
-// A kubelet in a container is read as it sees its own files. All functions work
-// on a [Host], so that the files of a node can also be read
-// when they are mounted elsewhere. The strings in the results are what the node
-// holds, byte for byte; whoever prints them has to escape them.
+// All functions work on a [Host], so that the files of a node can also be read
+// when they are mounted elsewhere. A kubelet in a container is read as it sees its
+// own files. The strings in the results are what the node holds, byte for byte;
+// whoever prints them has to escape them.
 package node
