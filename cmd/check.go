@@ -51,7 +51,8 @@ checked when they are named.
 
 A check by release takes NRI itself to be switched on, and says where it is
 off by default; --assume nri.enabled=default makes the default count.
---runtime node is the runtime of this node.
+--runtime node are the runtimes of this node: the container runtime and the
+kubelet, which is asked for its version by running it with --version.
 
 For device plugins and DRA drivers the runtime is the kubelet: kubelet@1.30.4,
 'kubelet@>=1.27', "$(kubelet --version)". What depends on a feature gate follows
@@ -62,7 +63,7 @@ are checked as one node: CDI devices need both.
 
 Without arguments it checks the plugins that .nri-compat.yaml names, and if it
 names none all plugins of this node, connected and installed, against the node's
-runtime. The file also stands in for --runtime, --assume and --fail-on, and has
+runtimes. The file also stands in for --runtime, --assume and --fail-on, and has
 waivers; 'nri-compat init' writes one.
 
 --requires DRA_V1/DRA_V1BETA1 names alternatives: one of them is enough. DRA
@@ -232,7 +233,8 @@ func (r *checkRun) supports(ctx context.Context, optional bool) ([]inference.Sup
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, facts.support)
+		out = append(out, facts.supports()...)
+		r.warnNode(facts)
 		optional = true
 	}
 	runtimes, err := (&targetOptions{runtimes: releases}).selected(r.table, optional)

@@ -22,7 +22,6 @@ func (r *checkRun) node(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("nothing was named to check, and this node cannot be: %w", err)
 	}
-	supports := []inference.Support{facts.support}
 	plugins := facts.plugins(ctx)
 	refs := make([]string, len(plugins))
 	for i, p := range plugins {
@@ -32,14 +31,17 @@ func (r *checkRun) node(ctx context.Context) error {
 		p := plugins[i]
 		name := r.unused(p.title())
 		if answer.Err != nil {
+			supports := p.decided(facts, capability.Needs{})
 			gap := report.CheckPlugin{Name: name, Ref: p.ref, Gaps: []string{r.errorText(answer.Err)}}
 			r.add(gap, capability.Needs{Gaps: gap.Gaps}, supports)
 			continue
 		}
 		for j := range answer.Plugins {
-			r.add(p.checked(&answer.Plugins[j], name), answer.Plugins[j].Needs(), supports)
+			need := answer.Plugins[j].Needs()
+			r.add(p.checked(&answer.Plugins[j], name), need, p.decided(facts, need))
 		}
 	}
+	r.warnNode(facts)
 	for _, problem := range facts.problems {
 		r.warnf("%s", problem)
 	}
@@ -47,10 +49,32 @@ func (r *checkRun) node(ctx context.Context) error {
 		r.warnf("no plugin is connected or installed on this node")
 		r.gate.add(capability.Inconclusive, false)
 	}
-	if facts.support.Match == inference.NoMatch {
+	if facts.failed == nil && facts.support.Match == inference.NoMatch {
 		r.gate.add(capability.Inconclusive, false)
 	}
 	return nil
+}
+
+// warnNode says what could not be found out about the runtimes of the node.
+func (r *checkRun) warnNode(facts *nodeFacts) {
+	if facts.failed != nil {
+		r.warnf("the kubelet of this node alone is checked against: %s", r.errorText(facts.failed))
+	}
+	if facts.kubelet != nil {
+		for _, problem := range facts.kubelet.problems {
+			r.warnf("%s", problem)
+		}
+	}
+}
+
+// decided are the runtimes of the node against which a plugin is checked. One of
+// which nothing is known to be needed is checked against the runtime to which it
+// is connected.
+func (p nodePlugin) decided(facts *nodeFacts, need capability.Needs) []inference.Support {
+	if len(need.Requirements) == 0 {
+		return []inference.Support{facts.support}
+	}
+	return facts.supports()
 }
 
 // title names a plugin of the node for people.

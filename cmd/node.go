@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -20,21 +19,43 @@ type nodeOptions struct {
 	config string
 }
 
-// nodeFacts is what was found out about the runtime of this node.
+// nodeFacts is what was found out about the runtimes of this node.
 type nodeFacts struct {
 	host     node.Host
+	failed   error         // why no container runtime was found; nil if one was
+	none     bool          // with failed: there is none, as far as can be seen
 	identity *nri.Identity // nil if no runtime answered
 	off      bool          // a runtime runs, without an NRI socket
 	process  *node.Process
 	config   *node.Config
 	support  inference.Support
 	problems []string
+	kubelet  *kubeletFacts // nil if there is none
 }
 
-// look finds the runtime of this node: by its NRI socket, or else by its
-// process. The error says that neither could be found.
+// look finds the container runtime of this node and its kubelet. The error says
+// that there is neither.
 func (a *app) look(ctx context.Context, t *inference.Table, o nodeOptions, assumed inference.Values) (*nodeFacts, error) {
 	n := &nodeFacts{}
+	n.failed = a.lookRuntime(ctx, n, o)
+	n.support = t.Observe(n.observation(), n.values(t, assumed))
+	n.kubelet = n.lookKubelet(ctx, t, o, assumed)
+	if k := n.kubelet; k != nil {
+		a.log.Info("found the kubelet", "pid", k.process.PID, "exe", k.process.Exe, "versions", len(k.claims), "match", string(k.support.Match), "podResources", k.served != nil)
+	}
+	if n.failed == nil {
+		return n, nil
+	}
+	if n.kubelet == nil || ctx.Err() != nil {
+		return nil, n.failed
+	}
+	n.support.Why = a.errorText(n.failed)
+	return n, nil
+}
+
+// lookRuntime finds the container runtime of this node: by its NRI socket, or
+// else by its process. The error says that neither could be found.
+func (a *app) lookRuntime(ctx context.Context, n *nodeFacts, o nodeOptions) error {
 	socket := o.socket
 	if socket == "" {
 		socket = a.getenv("NRI_SOCKET")
@@ -54,11 +75,12 @@ func (a *app) look(ctx context.Context, t *inference.Table, o nodeOptions, assum
 	case errors.As(err, &failed) && (failed.Reason == nri.NoSocket || failed.Reason == nri.Refused):
 		a.log.Info("nobody answers at the NRI socket", "socket", failed.Socket, "reason", string(failed.Reason), took(start))
 		if n.findRuntime(); n.process == nil {
-			return nil, fmt.Errorf("%w; no containerd or CRI-O process was found either%s", err, n.because())
+			n.none = true
+			return fmt.Errorf("%w; no containerd or CRI-O process was found either%s", err, n.because())
 		}
 		n.off = true
 	default:
-		return nil, err
+		return err
 	}
 	n.readConfig(o.config)
 	if p := n.process; p != nil {
@@ -67,8 +89,32 @@ func (a *app) look(ctx context.Context, t *inference.Table, o nodeOptions, assum
 	if c := n.config; c != nil {
 		a.log.Info("read the runtime's configuration", "files", strings.Join(c.Files, ","), "settings", len(c.Settings))
 	}
-	n.support = t.Observe(n.observation(), n.values(t, assumed))
-	return n, nil
+	return nil
+}
+
+// supports are the runtimes of the node that were found: the container runtime
+// and the kubelet.
+func (n *nodeFacts) supports() []inference.Support {
+	var all []inference.Support
+	if n.failed == nil {
+		all = append(all, n.support)
+	}
+	if n.kubelet != nil {
+		all = append(all, n.kubelet.support)
+	}
+	return all
+}
+
+// Answer tells what the node does about a capability: each of its runtimes answers
+// for what it decides about.
+func (n *nodeFacts) Answer(id capability.ID) capability.Answer {
+	if id.Known() && id.Kind().Family() == capability.Kubelet {
+		if n.kubelet == nil {
+			return capability.Answer{Note: "the kubelet decides about it, and none was found on this node"}
+		}
+		return n.kubelet.support.Answer(id)
+	}
+	return n.support.Answer(id)
 }
 
 func (n *nodeFacts) because() string {
@@ -109,7 +155,7 @@ func (n *nodeFacts) readConfig(path string) {
 	var c node.Config
 	var err error
 	switch {
-	case path != "":
+	case path != "" && !node.IsKubeletConfig(path):
 		c, err = node.ReadConfig(path, n.configOptions())
 	case n.process != nil:
 		c, err = n.host.ConfigOf(*n.process, n.configOptions())
@@ -189,7 +235,7 @@ func (n *nodeFacts) values(t *inference.Table, assumed inference.Values) inferen
 }
 
 // configValues are the settings that a configuration decides; all unknown for
-// nil.
+// nil. What it does not name and has no known default is unknown too.
 func configValues(t *inference.Table, c *node.Config) inference.Values {
 	values := inference.Values{}
 	for _, name := range t.SettingNames() {
@@ -199,11 +245,14 @@ func configValues(t *inference.Table, c *node.Config) inference.Values {
 		}
 		s, ok := c.Setting(name)
 		if !ok || !s.Set {
+			if c.GatesUnknown != "" && strings.HasPrefix(name, "featureGates.") {
+				values[name] = inference.Value{Origin: "unknown"}
+			}
 			continue
 		}
-		v := inference.Value{Value: s.Value, Origin: s.File}
-		if s.Line > 0 {
-			v.Origin = fmt.Sprintf("%s:%d", s.File, s.Line)
+		v := inference.Value{Value: s.Value, Origin: place(s.File, s.Line)}
+		if s.File == "" {
+			v.Origin = s.Key // a flag
 		}
 		if s.Ambiguous != "" {
 			v = inference.Value{Origin: "unknown"}
@@ -211,79 +260,4 @@ func configValues(t *inference.Table, c *node.Config) inference.Values {
 		values[name] = v
 	}
 	return values
-}
-
-// nodePlugin is a plugin of this node.
-type nodePlugin struct {
-	ref       string // what can be inspected
-	name      string
-	connected *node.ConnectedPlugin
-	installed *node.InstalledPlugin
-}
-
-// plugins lists the plugins of this node: those connected to the socket, then
-// those that the runtime starts itself.
-func (n *nodeFacts) plugins(ctx context.Context) []nodePlugin {
-	var out []nodePlugin
-	if n.identity != nil {
-		c, err := n.host.ConnectedPlugins(ctx, n.identity.Socket)
-		if err != nil {
-			n.problems = append(n.problems, "connected plugins: "+err.Error())
-		}
-		n.problems = append(n.problems, c.Gaps...)
-		for _, p := range c.Plugins {
-			if p.PID == 0 {
-				n.problems = append(n.problems, "a plugin is connected whose process could not be seen")
-				continue
-			}
-			out = append(out, nodePlugin{ref: p.Binary, name: baseName(p.Exe), connected: &p})
-		}
-	}
-	dir, conf := n.setting("nri.plugin_path", "/opt/nri/plugins"), n.setting("nri.plugin_config_path", "/etc/nri/conf.d")
-	installed, err := n.host.InstalledPlugins(dir, conf)
-	if err != nil {
-		n.problems = append(n.problems, "installed plugins: "+err.Error())
-	}
-	for _, p := range installed {
-		name := p.Name
-		if name == "" {
-			name = baseName(p.Path)
-		}
-		out = append(out, nodePlugin{ref: p.Path, name: name, installed: &p})
-	}
-	return out
-}
-
-// setting is a value of the configuration, or the default that all releases
-// share.
-func (n *nodeFacts) setting(name, value string) string {
-	if n.config == nil {
-		return value
-	}
-	if s, ok := n.config.Setting(name); ok && s.Set {
-		return s.Value
-	}
-	return value
-}
-
-func baseName(path string) string {
-	parts := strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
-	if len(parts) == 0 {
-		return "unknown"
-	}
-	return parts[len(parts)-1]
-}
-
-// where tells in which pod or container a connected plugin runs.
-func (p nodePlugin) where() (container, pod string) {
-	if p.connected == nil || p.connected.Container == nil {
-		return "", ""
-	}
-	c := p.connected.Container
-	if c.Pod != "" {
-		pod = strings.Join(slices.DeleteFunc([]string{c.Namespace, c.Pod, c.Name}, func(s string) bool { return s == "" }), "/")
-	} else if c.PodUID != "" {
-		pod = "pod " + c.PodUID
-	}
-	return c.ID, pod
 }

@@ -13,6 +13,8 @@ import (
 type KubeletObservation struct {
 	// Claims are the versions that are told of it, the best evidence first.
 	Claims []Claim
+	// Unknown says, in one sentence, why there is no claim; may be empty.
+	Unknown string
 	// Served tells of capabilities of its pod resources service what its socket
 	// answers; what is not in it was not asked, or the answer did not tell.
 	Served map[capability.ID]Served
@@ -51,7 +53,9 @@ func (t *Table) ObserveKubelet(o KubeletObservation, values Values) Support {
 	s := Support{Runtime: Runtime{Name: Kubelet}, Match: NoMatch, table: t, values: values}
 	var contradictions []string
 	var first *Claim
-	s.Why = "nothing tells which release it is"
+	if s.Why = o.Unknown; s.Why == "" {
+		s.Why = "nothing tells which release it is"
+	}
 	for i, c := range o.Claims {
 		r, err := NewRuntime(Kubelet, c.Version)
 		switch {

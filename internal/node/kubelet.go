@@ -137,6 +137,8 @@ func kubeletIn(p Process) (program string, ok bool) {
 	}
 	for _, name := range p.names() {
 		switch {
+		case slices.Contains(p.Args, "--version") || slices.Contains(p.Args, "--help"):
+			return "", false // It says something and ends.
 		case name == "kubelet":
 			return "", true
 		case name == "kubelite":

@@ -28,6 +28,7 @@ func TestFindKubelets(t *testing.T) {
 			fakeProcess(t, h, 5, "/usr/bin/kubelet (deleted)", "/usr/bin/kubelet")
 			fakeProcess(t, h, 6, "/usr/bin/vi", "vi", "kubelet")
 			fakeProcess(t, h, 7, "/usr/bin/kubectl", "kubectl", "get", "kubelet")
+			fakeProcess(t, h, 8, "/usr/bin/kubelet", "kubelet", "--version")
 		}, []row{{4, "", ""}, {5, "", ""}, {30, "", ""}}},
 		{"k3s", func(h Host) {
 			fakeProcess(t, h, 4, "/var/lib/rancher/k3s/data/abc/bin/k3s", "/usr/local/bin/k3s", "server")

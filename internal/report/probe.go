@@ -9,7 +9,7 @@ import (
 	"github.com/nri-compat/nri-compat/inference"
 )
 
-// Probe is the document of the probe command: the runtime of a node.
+// Probe is the document of the probe command: the runtimes of a node.
 type Probe struct {
 	Head
 	// NRI is "on" if a runtime answered on an NRI socket, "off" if a runtime
@@ -33,6 +33,8 @@ type Probe struct {
 	Counts       map[string]int `json:"counts"`
 	Capabilities []State        `json:"capabilities"`
 	Bugs         []KnownBug     `json:"bugs"`
+	// Kubelet is the kubelet of the node; absent if there is none.
+	Kubelet *NodeKubelet `json:"kubelet,omitempty"`
 	// Plugins are the plugins of the node; absent unless they were asked for.
 	Plugins []NodePlugin `json:"plugins,omitempty"`
 }
@@ -126,37 +128,19 @@ func NewProbe(head Head, nri string, s inference.Support) *Probe {
 	return d
 }
 
-// Text writes what the runtime is, how that is known, and what stands out.
+// Text writes what the runtime is, how that is known, and what stands out, and
+// the same of the kubelet.
 func (d *Probe) Text(w io.Writer, style Style) error {
 	p := &printer{w: w}
-	p.linef("%s", style.bold(style.fit(d.Runtime.title()+d.sent()+"   "+d.Runtime.knowledge(d.tableName()))))
-	if d.Runtime.Why != "" {
+	if d.found() {
+		d.runtimeText(p, style)
+	} else {
+		p.linef("%s", style.bold("no container runtime"))
 		p.linef("  %s", plain(d.Runtime.Why))
 	}
-	for _, c := range d.Runtime.Contradictions {
-		p.linef("  contradiction: %s", plain(c))
-	}
-	d.nriText(p)
-	d.processText(p)
-	d.configText(p, style)
-	for _, n := range d.Notes {
-		p.linef("  %s", plain(n))
-	}
-	for _, problem := range d.Problems {
-		p.linef("  unknown: %s", plain(problem))
-	}
-	var counts []string
-	for _, state := range stateOrder {
-		if n := d.Counts[state]; n > 0 {
-			counts = append(counts, fmt.Sprintf("%d %s", n, state))
-		}
-	}
-	p.linef("  %d capabilities: %s", len(d.Capabilities), strings.Join(counts, ", "))
-	(&Infer{Capabilities: d.Capabilities}).states(p, style)
-	for _, b := range d.Bugs {
-		if style.Wide || b.Severity == "critical" || b.Severity == "high" {
-			p.linef("  known bug %s (%s): %s", b.ID, b.Severity, b.Text)
-		}
+	if d.Kubelet != nil {
+		p.linef("")
+		d.Kubelet.text(p, style, d.tableName())
 	}
 	d.pluginsText(p, style)
 	if d.Handshake != nil {
@@ -165,6 +149,34 @@ func (d *Probe) Text(w io.Writer, style Style) error {
 		}
 	}
 	return p.err
+}
+
+// found tells whether there is a container runtime at all. There need not be one
+// beside a kubelet.
+func (d *Probe) found() bool {
+	return d.Kubelet == nil || d.NRI != "unknown" || d.Runtime.Name != "" || d.Process != nil
+}
+
+// runtimeText writes what is known of the container runtime.
+func (d *Probe) runtimeText(p *printer, style Style) {
+	p.linef("%s", style.bold(style.fit(d.Runtime.title()+d.sent()+"   "+d.Runtime.knowledge(d.tableName()))))
+	if d.Runtime.Why != "" {
+		p.linef("  %s", plain(d.Runtime.Why))
+	}
+	for _, c := range d.Runtime.Contradictions {
+		p.linef("  contradiction: %s", plain(c))
+	}
+	d.nriText(p)
+	processText(p, d.Process)
+	configText(p, d.Config)
+	for _, n := range d.Notes {
+		p.linef("  %s", plain(n))
+	}
+	for _, problem := range d.Problems {
+		p.linef("  unknown: %s", plain(problem))
+	}
+	capabilitiesText(p, style, d.Counts, d.Capabilities)
+	bugsText(p, style, d.Bugs)
 }
 
 // sent tells the name the runtime uses, where it is not its own.
@@ -198,25 +210,24 @@ func (d *Probe) nriText(p *printer) {
 	}
 }
 
-func (d *Probe) processText(p *printer) {
-	if d.Process == nil {
+func processText(p *printer, process *Process) {
+	if process == nil {
 		return
 	}
-	line := fmt.Sprintf("process %d, %s", d.Process.PID, plain(d.Process.Exe))
-	if d.Process.PID == 0 {
-		line = plain(d.Process.Exe)
+	line := fmt.Sprintf("process %d, %s", process.PID, plain(process.Exe))
+	if process.PID == 0 {
+		line = plain(process.Exe)
 	}
-	if d.Process.Module != "" {
-		line += ", built from " + plain(d.Process.Module)
+	if process.Module != "" {
+		line += ", built from " + plain(process.Module)
 	}
-	if d.Process.Deleted {
+	if process.Deleted {
 		line += ", replaced on disk since it was started"
 	}
 	p.linef("  %s", line)
 }
 
-func (d *Probe) configText(p *printer, style Style) {
-	c := d.Config
+func configText(p *printer, c *NodeConfig) {
 	if c == nil {
 		return
 	}
@@ -226,12 +237,19 @@ func (d *Probe) configText(p *printer, style Style) {
 	default:
 		p.linef("  configuration: %s", plain(strings.Join(c.Files, ", ")))
 	}
+	settingsText(p, c)
+}
+
+func settingsText(p *printer, c *NodeConfig) {
 	for _, s := range c.Settings {
 		place := s.File
 		if s.Line > 0 {
 			place = fmt.Sprintf("%s:%d", s.File, s.Line)
 		}
-		p.linef("    %s is %s (%s)", s.Name, plain(orNotSet(s.Value)), plain(place))
+		if place == "" {
+			place = s.Key // a flag
+		}
+		p.linef("    %s is %s (%s)", plain(s.Name), plain(orNotSet(s.Value)), plain(place))
 		if s.Ambiguous != "" {
 			p.linef("      %s", plain(s.Ambiguous))
 		}
@@ -273,17 +291,29 @@ func shortID(id string) string { return id[:min(len(id), 12)] }
 // Markdown writes the facts and a table of all capabilities.
 func (d *Probe) Markdown(w io.Writer) error {
 	p := &printer{w: w}
-	p.linef("## %s\n", mdText(d.Runtime.title()+d.sent()))
-	p.linef("- NRI is %s", d.NRI)
-	p.linef("- %s", mdText(d.Runtime.knowledge(d.tableName())))
-	for _, line := range append(append([]string{}, d.Runtime.Contradictions...), d.Problems...) {
-		p.linef("- %s", mdText(line))
+	if !d.found() {
+		p.linef("## no container runtime\n")
+		p.linef("- %s", mdText(d.Runtime.Why))
+	} else {
+		p.linef("## %s\n", mdText(d.Runtime.title()+d.sent()))
+		p.linef("- NRI is %s", d.NRI)
+		p.linef("- %s", mdText(d.Runtime.knowledge(d.tableName())))
+		for _, line := range append(append([]string{}, d.Runtime.Contradictions...), d.Problems...) {
+			p.linef("- %s", mdText(line))
+		}
+		p.linef("")
+		stateTable(p, d.Capabilities)
 	}
-	p.linef("")
+	if d.Kubelet != nil {
+		d.Kubelet.markdown(p, d.tableName())
+	}
+	return p.err
+}
+
+func stateTable(p *printer, all []State) {
 	var rows [][]string
-	for _, c := range d.Capabilities {
+	for _, c := range all {
 		rows = append(rows, []string{c.ID, c.State, c.Effect, strings.Join(conditions(c.Settings), ", ")})
 	}
 	p.do(func(w io.Writer) error { return mdTable(w, []string{"Capability", "State", "Effect", "Needs"}, rows) })
-	return p.err
 }

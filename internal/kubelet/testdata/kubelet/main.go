@@ -21,7 +21,7 @@ var (
 )
 
 func main() {
-	if len(os.Args) == 2 && strings.HasPrefix(os.Args[1], "child") {
+	if len(os.Args) == 3 && os.Args[1] == "child" {
 		hold()
 		fmt.Println("held")
 		live()
@@ -54,13 +54,13 @@ func main() {
 		hold()
 		live()
 	case "fork":
-		fork("child", false)
+		fork(false)
 		fmt.Println("Kubernetes v1.34.1")
 	case "fork and hang":
-		fork("child", false)
+		fork(false)
 		live()
 	case "escape":
-		fork("child", true)
+		fork(true)
 		fmt.Println("Kubernetes v1.34.1")
 	}
 }
@@ -84,8 +84,8 @@ func hold() {
 
 // fork starts a process that keeps standard output open and lives on, and waits
 // until it has opened the named pipe.
-func fork(arg string, session bool) {
-	cmd := exec.Command("/proc/self/exe", arg)
+func fork(session bool) {
+	cmd := exec.Command("/proc/self/exe", "child", "--version")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: session}
 	cmd.Stderr = os.Stdout
 	out, err := cmd.StdoutPipe()
