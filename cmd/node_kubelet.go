@@ -31,16 +31,15 @@ func (n *nodeFacts) lookKubelet(ctx context.Context, t *inference.Table, o nodeO
 	found, err := n.host.FindKubelets()
 	if len(found) > 0 {
 		k.process = found[0]
-		if err != nil {
-			k.problems = append(k.problems, err.Error())
-		}
+	} else if err != nil && n.failed == nil {
+		n.problems = append(n.problems, "whether there is a kubelet: "+err.Error())
 	}
 	if len(found) > 1 {
 		k.problems = append(k.problems, fmt.Sprintf("%d kubelets run on this node, this is the one with process id %d", len(found), k.process.PID))
 	}
 	if errors.Is(k.process.Err, fs.ErrPermission) {
 		// All the rest would fail for the same reason.
-		k.problems = append(k.problems, fmt.Sprintf("the kubelet, process %d, cannot be looked at: %v: run as root", k.process.PID, k.process.Err))
+		k.problems = append(k.problems, fmt.Sprintf("the kubelet cannot be looked at: %v: run as root", k.process.Err))
 	} else {
 		if k.ask(ctx); len(found) == 0 && k.served == nil {
 			return nil

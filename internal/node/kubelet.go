@@ -70,7 +70,7 @@ func (h Host) FindKubelets() ([]Kubelet, error) {
 	hidden := 0
 	for _, pid := range pids {
 		p, err := h.process(pid)
-		if os.IsPermission(err) {
+		if errors.Is(err, fs.ErrPermission) {
 			// Without the right to see the executable the command line still tells.
 			p.PID, p.Err = pid, err
 			p.Args, _ = h.args(pid)

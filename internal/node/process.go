@@ -3,6 +3,7 @@ package node
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"slices"
@@ -112,7 +113,7 @@ func (h Host) FindRuntimes() ([]Process, error) {
 	hidden := 0
 	for _, pid := range pids {
 		p, err := h.process(pid)
-		if os.IsPermission(err) {
+		if errors.Is(err, fs.ErrPermission) {
 			// Without the right to see the executable the command line still tells.
 			if p.Args, _ = h.args(pid); looksLikeRuntime(p) {
 				found = append(found, Process{PID: pid, Args: p.Args, Err: err})
