@@ -17,8 +17,25 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestMain lets this binary be the plugin that connects.
+// TestMain lets this binary be the plugin that connects, or that listens.
 func TestMain(m *testing.M) {
+	if sockets := os.Getenv("NRI_COMPAT_TEST_LISTEN"); sockets != "" {
+		var open []net.Listener
+		for socket := range strings.SplitSeq(sockets, ",") {
+			l, err := net.Listen("unix", socket)
+			if err != nil {
+				fmt.Println(err)
+				os.Exit(1)
+			}
+			open = append(open, l)
+		}
+		fmt.Println("connected")
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		for _, l := range open {
+			l.Close()
+		}
+		os.Exit(0)
+	}
 	if socket := os.Getenv("NRI_COMPAT_TEST_CONNECT"); socket != "" {
 		conn, err := net.Dial("unix", socket)
 		if err != nil {
@@ -37,12 +54,20 @@ func TestMain(m *testing.M) {
 // has been accepted, and gives the process's id.
 func connect(t *testing.T, socket string, accepted <-chan struct{}, flags uintptr) int {
 	t.Helper()
+	pid := startPlugin(t, "NRI_COMPAT_TEST_CONNECT="+socket, flags)
+	<-accepted
+	return pid
+}
+
+// startPlugin starts this binary as a plugin, and waits until it is there.
+func startPlugin(t *testing.T, as string, flags uintptr) int {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), "NRI_COMPAT_TEST_CONNECT="+socket)
+	cmd.Env = append(os.Environ(), as)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: flags}
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -63,7 +88,6 @@ func connect(t *testing.T, socket string, accepted <-chan struct{}, flags uintpt
 	if err != nil || line != "connected\n" {
 		t.Fatalf("plugin: %q, %v", line, err)
 	}
-	<-accepted
 	return cmd.Process.Pid
 }
 
@@ -194,8 +218,8 @@ func strays(t *testing.T, home string) []string {
 // FuzzParseDump proves that an answer of the kernel is read without reading past
 // its end, and that every socket comes from a message in it.
 func FuzzParseDump(f *testing.F) {
-	f.Add(dumpRequest())
-	message := append(dumpRequest(), make([]byte, 64)...)
+	f.Add(dumpRequest(tcpEstablished))
+	message := append(dumpRequest(tcpEstablished), make([]byte, 64)...)
 	message[0] = byte(len(message))
 	f.Add(message)
 	f.Fuzz(func(t *testing.T, b []byte) {

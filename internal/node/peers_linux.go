@@ -13,36 +13,71 @@ import (
 
 // peers gives the inodes of the sockets at the other ends of the connections that
 // were accepted on a socket. A connection belongs to the network namespace of the
-// one who connected, so all namespaces of the node are asked.
+// one who connected.
 func (h Host) peers(ctx context.Context, socket string) (map[uint32]bool, []string, error) {
 	wanted, err := h.vfsOf(socket)
 	if err != nil {
 		return nil, nil, err
 	}
 	found := map[uint32]bool{}
-	if err := dumpUnix(wanted, found); err != nil {
-		return nil, nil, fmt.Errorf("ask the kernel for unix sockets: %w", err)
+	gaps, err := h.eachSocket(ctx, tcpEstablished, func(s unixSocket) {
+		if s.peer != 0 && wanted.matches(s) {
+			found[s.peer] = true
+		}
+	})
+	return found, gaps, err
+}
+
+// listeners gives the inodes of the sockets that listen on some files, with the
+// file.
+func (h Host) listeners(ctx context.Context, files []string) (map[uint32]string, []string, error) {
+	wanted := map[string]vfs{}
+	for _, file := range files {
+		v, err := h.vfsOf(file)
+		if errors.Is(err, unix.ENOENT) {
+			continue // It was removed while this was read.
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		wanted[file] = v
+	}
+	found := map[uint32]string{}
+	gaps, err := h.eachSocket(ctx, tcpListen, func(s unixSocket) {
+		for file, v := range wanted {
+			if v.matches(s) {
+				found[s.self] = file
+			}
+		}
+	})
+	return found, gaps, err
+}
+
+// eachSocket looks at all unix sockets of the node that are in a state, in all of
+// its network namespaces. The gaps say which could not be looked at.
+func (h Host) eachSocket(ctx context.Context, state uint, found func(unixSocket)) (gaps []string, err error) {
+	if err := dumpUnix(state, found); err != nil {
+		return nil, fmt.Errorf("ask the kernel for unix sockets: %w", err)
 	}
 	namespaces, hidden, err := h.otherNetworks()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	failed := 0
 	onThreadOfItsOwn(func() {
 		for _, ns := range namespaces {
-			if ctx.Err() != nil || dumpNamespace(ns, wanted, found) != nil {
+			if ctx.Err() != nil || dumpNamespace(ns, state, found) != nil {
 				failed++
 			}
 		}
 	})
-	var gaps []string
 	if failed > 0 {
 		gaps = append(gaps, fmt.Sprintf("%d of %d other network namespaces could not be entered; plugins in pods with a network of their own may be missing", failed, len(namespaces)))
 	}
 	if hidden > 0 {
 		gaps = append(gaps, fmt.Sprintf("the network namespaces of %d processes are hidden from this user; plugins in them may be missing", hidden))
 	}
-	return found, gaps, ctx.Err()
+	return gaps, ctx.Err()
 }
 
 // onThreadOfItsOwn runs a function on a thread that ends afterwards, so that the
@@ -134,7 +169,7 @@ func (h Host) otherNetworks() (paths []string, hidden int, err error) {
 
 // dumpNamespace is dumpUnix in another network namespace. The calling thread stays
 // in it.
-func dumpNamespace(path string, wanted vfs, found map[uint32]bool) error {
+func dumpNamespace(path string, state uint, found func(unixSocket)) error {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if errors.Is(err, unix.ENOENT) {
 		return nil // Its process has ended, and with it the connection.
@@ -146,5 +181,5 @@ func dumpNamespace(path string, wanted vfs, found map[uint32]bool) error {
 	if err := unix.Setns(fd, unix.CLONE_NEWNET); err != nil {
 		return err
 	}
-	return dumpUnix(wanted, found)
+	return dumpUnix(state, found)
 }

@@ -12,3 +12,8 @@ import (
 func (h Host) peers(context.Context, string) (map[uint32]bool, []string, error) {
 	return nil, nil, errors.New("not to be found out on " + runtime.GOOS + ": " + errors.ErrUnsupported.Error())
 }
+
+// listeners cannot be had either.
+func (h Host) listeners(context.Context, []string) (map[uint32]string, []string, error) {
+	return nil, nil, errors.New("not to be found out on " + runtime.GOOS + ": " + errors.ErrUnsupported.Error())
+}

@@ -89,7 +89,7 @@ func TestMatches(t *testing.T) {
 // TestDumpErrors proves that a kernel that answers with an error, or with
 // something else, is not taken for one without sockets.
 func TestDumpErrors(t *testing.T) {
-	refused := dumpRequest()
+	refused := dumpRequest(tcpEstablished)
 	refused[4], refused[5] = unix.NLMSG_ERROR, 0
 	code := int32(-int32(unix.ENOENT))
 	refused[16], refused[17], refused[18], refused[19] = byte(code), byte(code>>8), byte(code>>16), byte(code>>24)
@@ -97,7 +97,7 @@ func TestDumpErrors(t *testing.T) {
 		t.Errorf("refused: %v", err)
 	}
 	for name, b := range map[string][]byte{
-		"cut off":       dumpRequest()[:20],
+		"cut off":       dumpRequest(tcpEstablished)[:20],
 		"short message": append([]byte{20, 0, 0, 0, unix.SOCK_DIAG_BY_FAMILY, 0}, make([]byte, 14)...),
 	} {
 		if _, _, err := parseDump(b); err == nil {

@@ -19,6 +19,7 @@ const (
 	unixDiagVFS     = 1 // UNIX_DIAG_VFS: inode and device
 	unixDiagPeer    = 2 // UNIX_DIAG_PEER: inode of the other end
 	tcpEstablished  = 1 // the state of a connected unix socket
+	tcpListen       = 10
 	diagRequestSize = 24
 	diagMessageSize = 16
 )
@@ -26,13 +27,13 @@ const (
 // unixSocket is one socket in the kernel's list.
 type unixSocket struct {
 	name          string
+	self          uint32 // the socket itself
 	inode, device uint32 // of the file it is bound to; 0 if none
 	peer          uint32 // socket at the other end; 0 if none
 }
 
-// dumpUnix asks for all connected unix sockets of the network namespace and adds
-// the peers of those that are bound to the wanted file.
-func dumpUnix(wanted vfs, found map[uint32]bool) error {
+// dumpUnix asks for all unix sockets of the network namespace that are in a state.
+func dumpUnix(state uint, found func(unixSocket)) error {
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_SOCK_DIAG)
 	if err != nil {
 		return err
@@ -41,7 +42,7 @@ func dumpUnix(wanted vfs, found map[uint32]bool) error {
 	if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: 1}); err != nil {
 		return err
 	}
-	if err := unix.Sendto(fd, dumpRequest(), 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
+	if err := unix.Sendto(fd, dumpRequest(state), 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
 		return err
 	}
 	buf := make([]byte, 64<<10)
@@ -58,9 +59,7 @@ func dumpUnix(wanted vfs, found map[uint32]bool) error {
 			return err
 		}
 		for _, s := range sockets {
-			if s.peer != 0 && wanted.matches(s) {
-				found[s.peer] = true
-			}
+			found(s)
 		}
 		if done {
 			return nil
@@ -69,7 +68,7 @@ func dumpUnix(wanted vfs, found map[uint32]bool) error {
 }
 
 // dumpRequest makes the request for the list.
-func dumpRequest() []byte {
+func dumpRequest(state uint) []byte {
 	const size = unix.NLMSG_HDRLEN + diagRequestSize
 	b := make([]byte, 0, size)
 	b = binary.NativeEndian.AppendUint32(b, size)
@@ -78,7 +77,7 @@ func dumpRequest() []byte {
 	b = binary.NativeEndian.AppendUint32(b, 1) // sequence
 	b = binary.NativeEndian.AppendUint32(b, 0) // port: the kernel's
 	b = append(b, unix.AF_UNIX, 0, 0, 0)       // family, protocol, padding
-	b = binary.NativeEndian.AppendUint32(b, 1<<tcpEstablished)
+	b = binary.NativeEndian.AppendUint32(b, 1<<state)
 	b = binary.NativeEndian.AppendUint32(b, 0) // inode: all
 	b = binary.NativeEndian.AppendUint32(b, udiagShowName|udiagShowVFS|udiagShowPeer)
 	return append(b, make([]byte, 8)...) // cookie
@@ -105,7 +104,9 @@ func parseDump(b []byte) (sockets []unixSocket, done bool, err error) {
 			if len(m.Data) < diagMessageSize {
 				return nil, false, errors.New("answer of the kernel: a message that is too short")
 			}
-			sockets = append(sockets, parseSocket(m.Data[diagMessageSize:]))
+			s := parseSocket(m.Data[diagMessageSize:])
+			s.self = binary.NativeEndian.Uint32(m.Data[4:])
+			sockets = append(sockets, s)
 		}
 	}
 	return sockets, false, nil
