@@ -62,8 +62,8 @@ each plugin is checked against the one that it is for. With --together the two
 are checked as one node: CDI devices need both.
 
 Without arguments it checks the plugins that .nri-compat.yaml names, and if it
-names none all plugins of this node, connected and installed, against the node's
-runtimes. The file also stands in for --runtime, --assume and --fail-on, and has
+names none all plugins of this node, connected and installed ones and device
+plugins, against the node's runtimes. The file also stands in for --runtime, --assume and --fail-on, and has
 waivers; 'nri-compat init' writes one.
 
 --requires DRA_V1/DRA_V1BETA1 names alternatives: one of them is enough. DRA

@@ -46,7 +46,7 @@ func (r *checkRun) node(ctx context.Context) error {
 		r.warnf("%s", problem)
 	}
 	if len(plugins) == 0 {
-		r.warnf("no plugin is connected or installed on this node")
+		r.warnf("no plugin is connected or installed on this node, and no device plugin listens")
 		r.gate.add(capability.Inconclusive, false)
 	}
 	if facts.failed == nil && facts.support.Match == inference.NoMatch {
@@ -68,13 +68,15 @@ func (r *checkRun) warnNode(facts *nodeFacts) {
 }
 
 // decided are the runtimes of the node against which a plugin is checked. One of
-// which nothing is known to be needed is checked against the runtime to which it
-// is connected.
+// which nothing is known to be needed is checked against the one that it serves.
 func (p nodePlugin) decided(facts *nodeFacts, need capability.Needs) []inference.Support {
-	if len(need.Requirements) == 0 {
-		return []inference.Support{facts.support}
+	switch {
+	case len(need.Requirements) > 0 || p.sockets != nil && p.how != "listening":
+		return facts.supports()
+	case p.how == "listening":
+		return []inference.Support{facts.kubelet.support}
 	}
-	return facts.supports()
+	return []inference.Support{facts.support}
 }
 
 // title names a plugin of the node for people.

@@ -197,3 +197,37 @@ func TestBothRuntimesOfTheNode(t *testing.T) {
 		t.Errorf("together: exit status %d\n%s%s", code, stdout, stderr)
 	}
 }
+
+// TestDevicePluginsOfTheNode: check without arguments finds a real device plugin
+// by its socket, reads its executable and checks it against the kubelet.
+func TestDevicePluginsOfTheNode(t *testing.T) {
+	bin, dir := buildCommand(t), t.TempDir()
+	plugin := filepath.Join(dir, "kubelet-plain")
+	build := exec.Command("go", "build", "-o", plugin, ".")
+	build.Dir, build.Env = "../../testdata/plugins/kubelet-plain", append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	kubelet := []string{testruntime.BuildKubelet(t, "v1.34.1")}
+	// The plugin is there once its socket is.
+	const start = " >/dev/null 2>&1 & until ls /var/lib/kubelet/device-plugins | grep -qv '^kubelet'; do :; done"
+	p := probeNode(t, 1, kubelet, plugin+start, "--plugins")
+	if len(p.Plugins) != 1 || p.Plugins[0].How != "listening" || p.Plugins[0].Name != "kubelet-plain" || p.Plugins[0].PID == 0 {
+		t.Errorf("%+v", p.Plugins)
+	}
+	code, stdout, stderr := onNode(t, kubelet, plugin+start, bin, "check", "-o", "json")
+	var doc struct {
+		Plugins []struct{ Name, Ref string }
+		Results []struct {
+			Plugin  string
+			Runtime struct{ Name, To string }
+		}
+	}
+	if err := json.Unmarshal([]byte(stdout), &doc); err != nil {
+		t.Fatalf("exit status %d: %v\n%s", code, err, stderr)
+	}
+	if len(doc.Plugins) != 1 || len(doc.Results) != 1 || !strings.Contains(doc.Plugins[0].Ref, plugin) ||
+		doc.Results[0].Runtime.Name != "kubelet" || doc.Results[0].Runtime.To != "1.34.1" {
+		t.Errorf("exit status %d: %+v\n%s", code, doc, stderr)
+	}
+}

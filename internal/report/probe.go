@@ -94,8 +94,8 @@ type ConfigSetting struct {
 
 // NodePlugin is a plugin on the node.
 type NodePlugin struct {
-	// How is "connected" or "installed".
-	How  string `json:"how" jsonschema:"enum=connected,enum=installed"`
+	// How is "connected" to NRI, "installed" for it, or "listening" for the kubelet.
+	How  string `json:"how" jsonschema:"enum=connected,enum=installed,enum=listening"`
 	Name string `json:"name"`
 	// Index is the plugin index of an installed plugin.
 	Index string `json:"index,omitempty"`
@@ -106,6 +106,8 @@ type NodePlugin struct {
 	Container string `json:"container,omitempty"`
 	Pod       string `json:"pod,omitempty"`
 	Config    string `json:"config,omitempty"`
+	// Sockets are the files on which a device plugin listens.
+	Sockets []string `json:"sockets,omitempty"`
 	// Problem says why the runtime does not start an installed plugin.
 	Problem string `json:"problem,omitempty"`
 }
