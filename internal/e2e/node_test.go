@@ -84,7 +84,7 @@ func probeNode(t *testing.T, wantCode int, kubelet []string, before string, args
 // TestProbeKubelet: a node with a kubelet and without a container runtime.
 func TestProbeKubelet(t *testing.T) {
 	binary := testruntime.BuildKubelet(t, "v1.34.1")
-	p := probeNode(t, 1, []string{binary}, "", "--kubelet-register-probe")
+	p := probeNode(t, 4, []string{binary}, "", "--kubelet-register-probe")
 	k := p.Kubelet
 	if k == nil || p.NRI != "unknown" {
 		t.Fatalf("%+v", p)
@@ -102,10 +102,20 @@ func TestProbeKubelet(t *testing.T) {
 		t.Errorf("registration: %+v", r)
 	}
 	// Without being asked nobody registers; a node without a kubelet says nothing of one.
-	if p := probeNode(t, 1, []string{binary}, ""); p.Kubelet.Registration != nil {
+	if p := probeNode(t, 4, []string{binary}, ""); p.Kubelet.Registration != nil {
 		t.Errorf("%+v", p.Kubelet.Registration)
 	}
-	code, stdout, stderr := onNode(t, nil, "", buildCommand(t), "probe")
+	// A kubelet that does not take registrations is an error if that was asked for.
+	code, stdout, stderr := onNode(t, []string{binary, "--device-plugins=/var/lib/elsewhere"}, "", buildCommand(t), "probe", "--kubelet-register-probe")
+	if code != 1 || !strings.Contains(stdout, "kubelet 1.34.1") || !strings.Contains(stderr, "/var/lib/kubelet/device-plugins/kubelet.sock: registration: ") {
+		t.Errorf("no registration: exit status %d\n%s%s", code, stdout, stderr)
+	}
+	// Somebody without rights is told so, once.
+	code, stdout, stderr = onNode(t, []string{binary}, "", "setpriv", "--reuid=65534", "--clear-groups", buildCommand(t), "probe")
+	if code != 4 || strings.Count(stdout, "unknown: ") != 1 || !strings.Contains(stdout, "unknown: the kubelet cannot be looked at: process ") || !strings.Contains(stdout, "run as root") {
+		t.Errorf("as nobody: exit status %d\n%s%s", code, stdout, stderr)
+	}
+	code, stdout, stderr = onNode(t, nil, "", buildCommand(t), "probe")
 	if code != 1 || stdout != "" || strings.Contains(stderr, "kubelet") {
 		t.Errorf("no kubelet: exit status %d\n%s%s", code, stdout, stderr)
 	}
@@ -116,7 +126,7 @@ func TestProbeKubelet(t *testing.T) {
 func TestKubeletWithoutItsExecutable(t *testing.T) {
 	binary := testruntime.BuildKubelet(t, "v1.34.1")
 	k := testruntime.StartKubelet(t, binary)
-	p := probeNode(t, 1, nil, "mount --bind "+k.RootDir+" /var/lib/kubelet")
+	p := probeNode(t, 4, nil, "mount --bind "+k.RootDir+" /var/lib/kubelet")
 	if p.Kubelet == nil || p.Kubelet.Runtime.Match != "unknown" || p.Kubelet.PodResources.Get != "on" {
 		t.Errorf("%+v", p.Kubelet)
 	}
@@ -167,7 +177,7 @@ func TestContradictionOfKubelet(t *testing.T) {
 		t.Fatal(err)
 	}
 	kubelet := []string{testruntime.BuildKubelet(t, "v1.34.1"), "--feature-gates=KubeletPodResourcesGet=false"}
-	p := probeNode(t, 1, kubelet, "", "--runtime-config", file)
+	p := probeNode(t, 4, kubelet, "", "--runtime-config", file)
 	want := []string{"featureGates.KubeletPodResourcesGet is true (" + file + "), but the kubelet answers as if it were false"}
 	if !slices.Equal(p.Kubelet.Runtime.Contradictions, want) {
 		t.Errorf("%q", p.Kubelet.Runtime.Contradictions)
@@ -211,7 +221,7 @@ func TestDevicePluginsOfTheNode(t *testing.T) {
 	kubelet := []string{testruntime.BuildKubelet(t, "v1.34.1")}
 	// The plugin is there once its socket is.
 	const start = " >/dev/null 2>&1 & until ls /var/lib/kubelet/device-plugins | grep -qv '^kubelet'; do :; done"
-	p := probeNode(t, 1, kubelet, plugin+start, "--plugins")
+	p := probeNode(t, 4, kubelet, plugin+start, "--plugins")
 	if len(p.Plugins) != 1 || p.Plugins[0].How != "listening" || p.Plugins[0].Name != "kubelet-plain" || p.Plugins[0].PID == 0 {
 		t.Errorf("%+v", p.Plugins)
 	}
