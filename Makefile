@@ -24,7 +24,7 @@ chromium: ## install Chromium for the tests of the pages, as root on Debian
 test-browser: chromium ## run the tests of the pages in Chromium
 	go test -count 1 -run 'InBrowser|PagesWithoutScripts' -v .
 
-test-e2e: ## probe and check real containerd releases; builds them once; needs root
+test-e2e: ## probe and check real containerd releases and a kubelet; builds them once; needs root
 	go test -tags e2e -count=1 -timeout 30m ./internal/e2e
 
 check: ## gofmt, vet, staticcheck, tidy go.mod, import rules

@@ -63,8 +63,8 @@ are checked as one node: CDI devices need both.
 
 Without arguments it checks the plugins that .nri-compat.yaml names, and if it
 names none all plugins of this node, connected and installed ones and device
-plugins, against the node's runtimes. The file also stands in for --runtime, --assume and --fail-on, and has
-waivers; 'nri-compat init' writes one.
+plugins, against the node's runtimes. The file also stands in for --runtime,
+--assume and --fail-on, and has waivers; 'nri-compat init' writes one.
 
 --requires DRA_V1/DRA_V1BETA1 names alternatives: one of them is enough. DRA
 drivers that serve several versions of a service have such needs.
@@ -234,7 +234,9 @@ func (r *checkRun) supports(ctx context.Context, optional bool) ([]inference.Sup
 			return nil, err
 		}
 		out = append(out, facts.supports()...)
-		r.warnNode(facts)
+		if r.warnNode(facts); r.together && facts.kubelet == nil {
+			r.warnf("no kubelet was found on this node")
+		}
 		optional = true
 	}
 	runtimes, err := (&targetOptions{runtimes: releases}).selected(r.table, optional)

@@ -37,16 +37,22 @@ func (n *nodeFacts) lookKubelet(ctx context.Context, t *inference.Table, o nodeO
 	if len(found) > 1 {
 		k.problems = append(k.problems, fmt.Sprintf("%d kubelets run on this node, this is the one with process id %d", len(found), k.process.PID))
 	}
-	if errors.Is(k.process.Err, fs.ErrPermission) {
+	switch err := k.process.Err; {
+	case err != nil:
 		// All the rest would fail for the same reason.
-		k.problems = append(k.problems, fmt.Sprintf("the kubelet cannot be looked at: %v: run as root", k.process.Err))
-	} else {
-		if k.ask(ctx); len(found) == 0 && k.served == nil {
-			return nil
+		what := fmt.Sprintf("the kubelet cannot be looked at: %v", err)
+		if errors.Is(err, fs.ErrPermission) {
+			what += ": run as root"
 		}
-		if len(found) > 0 {
-			k.findVersion(ctx)
-			k.readConfig(o.config)
+		k.problems = append(k.problems, what)
+	case len(found) > 0:
+		k.ask(ctx)
+		k.findVersion(ctx)
+		k.readConfig(o.config)
+	default:
+		// Its socket may be all that is to be seen of it.
+		if k.ask(ctx); k.served == nil {
+			return nil
 		}
 	}
 	observed := inference.KubeletObservation{Claims: k.claims, Served: k.servedMethods()}

@@ -1,5 +1,5 @@
-// Package testruntime builds and starts real container runtimes, and a real
-// plugin, for tests. Nothing but tests uses it.
+// Package testruntime builds and starts real container runtimes, the half of a real
+// kubelet that device plugins meet, and a real plugin, for tests. Nothing but tests uses it.
 //
 // It builds the modules under testdata/runtimes with the ordinary Go client into
 // .cache/runtimes of the repository, which git ignores; what is up to date there
