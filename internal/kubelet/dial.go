@@ -36,8 +36,8 @@ func dial(socket string) (*grpc.ClientConn, error) {
 	)
 }
 
-// message is what an error of a call says, cut to a length for one line.
-func message(err error) string {
+// errorMessage is what an error of a call says, cut to a length for one line.
+func errorMessage(err error) string {
 	const most = 300
 	text := status.Convert(err).Message()
 	if len(text) > most {

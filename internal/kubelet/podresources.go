@@ -81,19 +81,19 @@ func unreachable(ctx context.Context, err error) (gone bool, _ error) {
 	switch {
 	case code == codes.DeadlineExceeded || err != nil && ctx.Err() != nil:
 		return false, errors.New("pod resources: the kubelet did not answer in time")
-	case code == codes.Unavailable && strings.Contains(message(err), "permission denied"):
+	case code == codes.Unavailable && strings.Contains(errorMessage(err), "permission denied"):
 		return false, fmt.Errorf("pod resources: %w: run as root", fs.ErrPermission)
-	case code == codes.Unavailable && strings.Contains(message(err), "connection refused"):
+	case code == codes.Unavailable && strings.Contains(errorMessage(err), "connection refused"):
 		return true, nil // A kubelet that was stopped leaves its socket behind.
 	case code == codes.Unavailable:
-		return false, fmt.Errorf("pod resources: no kubelet answers: %s", message(err))
+		return false, fmt.Errorf("pod resources: no kubelet answers: %s", errorMessage(err))
 	}
 	return false, nil
 }
 
 // judge reads the answer of a method.
 func (a *PodResources) judge(method string, err error) Served {
-	switch text := message(err); {
+	switch text := errorMessage(err); {
 	case err == nil, method == "Get" && text == "pod  in namespace  not found":
 		return On
 	case status.Code(err) == codes.Unimplemented:

@@ -60,9 +60,9 @@ func ProbeRegistration(ctx context.Context, socket string) (Registration, error)
 	case status.Code(err) == codes.DeadlineExceeded || ctx.Err() != nil:
 		return Registration{}, errors.New("registration: the kubelet did not answer in time")
 	case status.Code(err) == codes.Unavailable:
-		return Registration{}, fmt.Errorf("registration: no kubelet answers: %s", message(err))
+		return Registration{}, fmt.Errorf("registration: no kubelet answers: %s", errorMessage(err))
 	}
-	answer := message(err)
+	answer := errorMessage(err)
 	versions := supportedVersions(answer)
 	if versions == nil {
 		return Registration{}, fmt.Errorf("registration: the kubelet answered: %s", answer)

@@ -43,10 +43,10 @@ func Version(ctx context.Context, file string) (string, error) {
 		return "", fmt.Errorf("version of the kubelet: %w", err)
 	}
 	defer f.Close()
-	if err := isKubelet(f, name(file)); err != nil {
+	if err := isKubelet(f, executableName(file)); err != nil {
 		return "", fmt.Errorf("version of the kubelet: it was not asked, because %s %w", file, err)
 	}
-	out, err := run(ctx, f)
+	out, err := runVersion(ctx, f)
 	if err != nil {
 		return "", fmt.Errorf("version of the kubelet: %w", err)
 	}
@@ -57,8 +57,8 @@ func Version(ctx context.Context, file string) (string, error) {
 	return v, nil
 }
 
-// name is the name of an executable; of /proc/PID/exe that of the file behind it.
-func name(file string) string {
+// executableName is the name of an executable; of /proc/PID/exe that of the file behind it.
+func executableName(file string) string {
 	if target, err := os.Readlink(file); err == nil {
 		file = strings.TrimSuffix(target, " (deleted)")
 	}

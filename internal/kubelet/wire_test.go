@@ -30,8 +30,8 @@ func shortDir(t *testing.T) string {
 	return dir
 }
 
-// serve serves on a socket until the test ends.
-func serve(t *testing.T, register func(*grpc.Server)) string {
+// serveWire serves on a socket until the test ends.
+func serveWire(t *testing.T, register func(*grpc.Server)) string {
 	t.Helper()
 	socket := filepath.Join(shortDir(t), "kubelet.sock")
 	l, err := net.Listen("unix", socket)
@@ -46,53 +46,53 @@ func serve(t *testing.T, register func(*grpc.Server)) string {
 	return socket
 }
 
-// listener answers as the pod resources service of some release.
-type listener struct {
+// answers is a pod resources service that answers as that of some release does.
+type answers struct {
 	podresources.UnimplementedPodResourcesListerServer
 	get, allocatable error
 }
 
-func (l listener) Get(context.Context, *podresources.GetPodResourcesRequest) (*podresources.GetPodResourcesResponse, error) {
+func (l answers) Get(context.Context, *podresources.GetPodResourcesRequest) (*podresources.GetPodResourcesResponse, error) {
 	return &podresources.GetPodResourcesResponse{}, l.get
 }
 
-func (l listener) GetAllocatableResources(context.Context, *podresources.AllocatableResourcesRequest) (*podresources.AllocatableResourcesResponse, error) {
+func (l answers) GetAllocatableResources(context.Context, *podresources.AllocatableResourcesRequest) (*podresources.AllocatableResourcesResponse, error) {
 	return &podresources.AllocatableResourcesResponse{}, l.allocatable
 }
 
-// of leaves the methods of a service that a release has.
-func of(methods ...string) grpc.ServiceDesc {
+// serviceWith leaves the methods of a service that a release has.
+func serviceWith(methods ...string) grpc.ServiceDesc {
 	d := podresources.PodResourcesLister_ServiceDesc
 	d.Methods = slices.DeleteFunc(slices.Clone(d.Methods), func(m grpc.MethodDesc) bool { return !slices.Contains(methods, m.MethodName) })
 	return d
 }
 
 func TestAskPodResources(t *testing.T) {
-	v120, v121, v127 := of("List"), of("List", "GetAllocatableResources"), of("List", "GetAllocatableResources", "Get")
+	v120, v121, v127 := serviceWith("List"), serviceWith("List", "GetAllocatableResources"), serviceWith("List", "GetAllocatableResources", "Get")
 	off := errors.New("PodResources API Get method disabled")
 	none := errors.New("pod  in namespace  not found")
 	for _, test := range []struct {
-		name     string
-		service  *grpc.ServiceDesc // nil for a kubelet without version v1
-		listener listener
-		want     PodResources
+		name    string
+		service *grpc.ServiceDesc // nil for a kubelet without version v1
+		answers answers
+		want    PodResources
 	}{
-		{"1.19", nil, listener{}, PodResources{Get: Absent, Allocatable: Absent}},
-		{"1.20", &v120, listener{}, PodResources{Get: Absent, Allocatable: Absent}},
-		{"1.21", &v121, listener{allocatable: errors.New("Pod Resources API GetAllocatableResources disabled")}, PodResources{Get: Absent, Allocatable: Off}},
-		{"1.23", &v121, listener{}, PodResources{Get: Absent, Allocatable: On}},
-		{"1.27", &v127, listener{get: off}, PodResources{Get: Off, Allocatable: On}},
-		{"1.34", &v127, listener{get: none}, PodResources{Get: On, Allocatable: On}},
-		{"a pod without a name", &v127, listener{}, PodResources{Get: On, Allocatable: On}},
-		{"too many calls", &v127, listener{get: status.Error(codes.ResourceExhausted, "rejected by rate limit")},
+		{"1.19", nil, answers{}, PodResources{Get: Absent, Allocatable: Absent}},
+		{"1.20", &v120, answers{}, PodResources{Get: Absent, Allocatable: Absent}},
+		{"1.21", &v121, answers{allocatable: errors.New("Pod Resources API GetAllocatableResources disabled")}, PodResources{Get: Absent, Allocatable: Off}},
+		{"1.23", &v121, answers{}, PodResources{Get: Absent, Allocatable: On}},
+		{"1.27", &v127, answers{get: off}, PodResources{Get: Off, Allocatable: On}},
+		{"1.34", &v127, answers{get: none}, PodResources{Get: On, Allocatable: On}},
+		{"a pod without a name", &v127, answers{}, PodResources{Get: On, Allocatable: On}},
+		{"too many calls", &v127, answers{get: status.Error(codes.ResourceExhausted, "rejected by rate limit")},
 			PodResources{Get: Undecided, Allocatable: On, Problem: "the pod resources service answered Get with: rejected by rate limit"}},
-		{"long", &v127, listener{get: errors.New(strings.Repeat("x", 1000))},
+		{"long", &v127, answers{get: errors.New(strings.Repeat("x", 1000))},
 			PodResources{Get: Undecided, Allocatable: On, Problem: "the pod resources service answered Get with: " + strings.Repeat("x", 300) + "…"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			socket := serve(t, func(s *grpc.Server) {
+			socket := serveWire(t, func(s *grpc.Server) {
 				if test.service != nil {
-					s.RegisterService(test.service, test.listener)
+					s.RegisterService(test.service, test.answers)
 				}
 			})
 			got, err := AskPodResources(t.Context(), socket)
@@ -106,14 +106,14 @@ func TestAskPodResources(t *testing.T) {
 	}
 }
 
-// registrar refuses registrations as some release does.
-type registrar struct {
+// refusing refuses registrations as some release does.
+type refusing struct {
 	deviceplugin.UnimplementedRegistrationServer
 	answer error
 	asked  chan *deviceplugin.RegisterRequest
 }
 
-func (r registrar) Register(_ context.Context, request *deviceplugin.RegisterRequest) (*deviceplugin.Empty, error) {
+func (r refusing) Register(_ context.Context, request *deviceplugin.RegisterRequest) (*deviceplugin.Empty, error) {
 	r.asked <- request
 	return &deviceplugin.Empty{}, r.answer
 }
@@ -135,8 +135,8 @@ func TestProbeRegistration(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			asked := make(chan *deviceplugin.RegisterRequest, 1)
-			socket := serve(t, func(s *grpc.Server) {
-				deviceplugin.RegisterRegistrationServer(s, registrar{answer: test.answer, asked: asked})
+			socket := serveWire(t, func(s *grpc.Server) {
+				deviceplugin.RegisterRegistrationServer(s, refusing{answer: test.answer, asked: asked})
 			})
 			got, err := ProbeRegistration(t.Context(), socket)
 			if d := cmp.Diff(test.want, got.Versions); d != "" {

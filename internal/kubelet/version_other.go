@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// run is for Linux.
-func run(context.Context, *os.File) ([]byte, error) {
+// runVersion is for Linux.
+func runVersion(context.Context, *os.File) ([]byte, error) {
 	return nil, errors.New("it can be asked on Linux only")
 }

@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// run runs an open file with --version and gives the first line that it prints.
+// runVersion runs an open file with --version and gives the first line that it prints.
 // It always kills the whole process group before it collects the process: until
 // then the id of the group is taken, so that it cannot hit another one.
-func run(ctx context.Context, f *os.File) ([]byte, error) {
+func runVersion(ctx context.Context, f *os.File) ([]byte, error) {
 	// The kernel kills the program if the thread that started it ends, which is
 	// when this process is killed, unless the thread ends before.
 	runtime.LockOSThread()
@@ -25,9 +25,9 @@ func run(ctx context.Context, f *os.File) ([]byte, error) {
 		return nil, err
 	}
 	defer out.Close()
-	process, err := start(f, in, os.Geteuid() == 0)
+	process, err := startVersion(f, in, os.Geteuid() == 0)
 	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EINVAL) {
-		process, err = start(f, in, false)
+		process, err = startVersion(f, in, false)
 	}
 	in.Close()
 	if err != nil {
@@ -47,10 +47,10 @@ func run(ctx context.Context, f *os.File) ([]byte, error) {
 	return line, err
 }
 
-// start starts the file in a process group of its own. With contained it is also
+// startVersion starts the file in a process group of its own. With contained it is also
 // the first process of a PID namespace, which ends with it: then nothing can be
 // left, not even what leaves the process group.
-func start(f, stdout *os.File, contained bool) (*exec.Cmd, error) {
+func startVersion(f, stdout *os.File, contained bool) (*exec.Cmd, error) {
 	attr := &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if contained {
 		attr.Cloneflags = syscall.CLONE_NEWPID
