@@ -21,6 +21,9 @@ const (
 	// versionTimeout bounds a kubelet that is asked for its version. One that is
 	// read from a slow disk takes a second.
 	versionTimeout = 5 * time.Second
+	// endTimeout bounds how long its end is waited for then. A program or a file on
+	// a network file system that is gone can withstand even being killed.
+	endTimeout = time.Second
 	// maxVersionOutput bounds what it may print.
 	maxVersionOutput = 4 << 10
 )
@@ -38,23 +41,46 @@ const (
 func Version(ctx context.Context, file string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
+	type answer struct {
+		version string
+		err     error
+	}
+	answered := make(chan answer, 1)
+	go func() {
+		v, err := askVersion(ctx, file)
+		answered <- answer{v, err}
+	}()
+	var a answer
+	select {
+	case a = <-answered:
+	case <-ctx.Done():
+		select {
+		case a = <-answered:
+		case <-time.After(endTimeout):
+			a.err = fmt.Errorf("%s cannot be read or ended", file)
+		}
+	}
+	if a.err != nil {
+		return "", fmt.Errorf("version of the kubelet: %w", a.err)
+	}
+	return a.version, nil
+}
+
+// askVersion looks at the file and runs it.
+func askVersion(ctx context.Context, file string) (string, error) {
 	f, err := os.Open(file)
 	if err != nil {
-		return "", fmt.Errorf("version of the kubelet: %w", err)
+		return "", err
 	}
 	defer f.Close()
 	if err := isKubelet(f, executableName(file)); err != nil {
-		return "", fmt.Errorf("version of the kubelet: it was not asked, because %s %w", file, err)
+		return "", fmt.Errorf("it was not asked, because %s %w", file, err)
 	}
 	out, err := runVersion(ctx, f)
 	if err != nil {
-		return "", fmt.Errorf("version of the kubelet: %w", err)
+		return "", err
 	}
-	v, err := parseVersion(out)
-	if err != nil {
-		return "", fmt.Errorf("version of the kubelet: %w", err)
-	}
-	return v, nil
+	return parseVersion(out)
 }
 
 // executableName is the name of an executable; of /proc/PID/exe that of the file behind it.

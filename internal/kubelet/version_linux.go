@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// runVersion runs an open file with --version and gives the first line that it prints.
-// It always kills the whole process group before it collects the process: until
+// runVersion runs an open file with --version and gives the first line that it
+// prints. It always kills the whole process group before it collects the process: until
 // then the id of the group is taken, so that it cannot hit another one.
 func runVersion(ctx context.Context, f *os.File) ([]byte, error) {
 	// The kernel kills the program if the thread that started it ends, which is
@@ -47,8 +47,8 @@ func runVersion(ctx context.Context, f *os.File) ([]byte, error) {
 	return line, err
 }
 
-// startVersion starts the file in a process group of its own. With contained it is also
-// the first process of a PID namespace, which ends with it: then nothing can be
+// startVersion starts the file in a process group of its own. With contained it is
+// also the first process of a PID namespace, which ends with it: then nothing can be
 // left, not even what leaves the process group.
 func startVersion(f, stdout *os.File, contained bool) (*exec.Cmd, error) {
 	attr := &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
