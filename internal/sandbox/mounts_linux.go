@@ -18,8 +18,10 @@ const (
 // prepare makes the directories of the spec in the mount namespace of this
 // process.
 func prepare(spec Spec) error {
-	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-		return fmt.Errorf("keep mounts private: %w", err)
+	// What is mounted here must not be seen outside. What is unmounted outside
+	// must go away here too, or a volume of a pod would stay busy.
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
+		return fmt.Errorf("keep mounts apart: %w", err)
 	}
 	// A container's masks forbid a second proc to who is not root. The old one
 	// does as well, except that it shows other process numbers.

@@ -338,3 +338,54 @@ func TestAsUser(t *testing.T) {
 		t.Skipf("a user may not make namespaces here:\n%s", out)
 	}
 }
+
+// TestUnmountedOutside: a sandbox does not keep a file system busy that is
+// unmounted while it runs.
+func TestUnmountedOutside(t *testing.T) {
+	needsNamespaces(t)
+	// Unmounts are told by the file system above, if it is shared, as systemd makes
+	// all of them.
+	above := t.TempDir()
+	dir := filepath.Join(above, "volume")
+	if err := syscall.Mount("tmpfs", above, "tmpfs", 0, ""); err != nil {
+		t.Skipf("no file system may be mounted here: %v", err)
+	}
+	defer func() { _ = syscall.Unmount(above, syscall.MNT_DETACH) }()
+	if err := errors.Join(syscall.Mount("", above, "", syscall.MS_SHARED, ""), os.Mkdir(dir, 0o755), syscall.Mount("tmpfs", dir, "tmpfs", 0, "")); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	mark := fmt.Sprintf("89%d", os.Getpid())
+	box, err := Start(ctx, []string{"stage"}, Spec{Command: []string{"/bin/sleep", mark}, Env: os.Environ(), Dir: "/"}, order{}, io.Discard, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s said
+	if err := box.Next(&s); err != nil {
+		t.Fatal(err)
+	}
+	inside := func() bool {
+		text, err := os.ReadFile(filepath.Join(filepath.Dir(running(t, mark)[0]), "mounts"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Contains(string(text), " "+dir+" ")
+	}
+	if !inside() {
+		t.Error("the program does not see the file system")
+	}
+	if err := syscall.Unmount(dir, 0); err != nil {
+		t.Fatal(err)
+	}
+	if inside() {
+		t.Error("the program keeps the file system busy")
+	}
+	cancel()
+	for err == nil {
+		err = box.Next(&s)
+	}
+	if err := box.Wait(); err != nil {
+		t.Error(err)
+	}
+}
