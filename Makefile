@@ -25,12 +25,12 @@ test-browser: chromium ## run the tests of the pages in Chromium
 	go test -count 1 -run 'InBrowser|PagesWithoutScripts' -v .
 
 test-e2e: ## probe and check real containerd releases and a kubelet; builds them once; needs root
-	go test -tags e2e -count=1 -timeout 30m ./internal/e2e
+	go test -tags e2e -count=1 -timeout 30m ./internal/e2e ./internal/standin
 
 check: ## gofmt, vet, staticcheck, tidy go.mod, import rules
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo "gofmt: run gofmt -w on these"; exit 1; }
 	go vet ./...
-	go vet -tags e2e ./internal/e2e
+	go vet -tags e2e ./internal/e2e ./internal/standin
 	go run $(STATICCHECK) -tags e2e ./...
 	go mod tidy -diff
 	go test -run 'TestImportRules|TestCapabilityIsStandardLibraryOnly|TestProcessStaysInCmd' .

@@ -2,14 +2,14 @@
 // manager and its pod resources service, without a cluster and without pods.
 //
 // It prints "ready" once both sockets listen, and ends on SIGTERM or when its
-// standard input is closed.
+// standard input is closed. Each line there is a resource of which it allocates a
+// device.
 package main
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -68,23 +68,19 @@ func run() error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	go func() {
-		_, _ = io.Copy(io.Discard, os.Stdin)
-		stop()
-	}()
 
 	manager, err := newManager(filepath.Join(*devicePlugins, filepath.Base(deviceplugin.KubeletSocket)), nil, topologymanager.NewFakeManager())
 	if err != nil {
 		return err
 	}
-	noPods := func() []*v1.Pod { return nil }
-	if err := manager.Start(noPods, ready{}, containermap.NewContainerMap(), sets.New[string]()); err != nil {
+	node := &pods{}
+	if err := manager.Start(node.active, ready{}, containermap.NewContainerMap(), sets.New[string]()); err != nil {
 		return err
 	}
 	defer manager.Stop()
 
-	node := emptyNode{manager}
-	providers := podresources.PodResourcesProviders{Pods: node, Devices: node, Cpus: node, Memory: node, DynamicResources: node}
+	empty := emptyNode{manager}
+	providers := podresources.PodResourcesProviders{Pods: empty, Devices: empty, Cpus: empty, Memory: empty, DynamicResources: empty}
 	server := grpc.NewServer(apisgrpc.WithRateLimiter(ctx, "podresources", podresources.DefaultQPS, podresources.DefaultBurstTokens))
 	podresourcesv1alpha1.RegisterPodResourcesListerServer(server, podresources.NewV1alpha1PodResourcesServer(providers))
 	podresourcesv1.RegisterPodResourcesListerServer(server, podresources.NewV1PodResourcesServer(ctx, providers))
@@ -103,6 +99,10 @@ func run() error {
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	fmt.Println("ready")
+	go func() {
+		node.allocate(manager, os.Stdin, os.Stdout)
+		stop()
+	}()
 	select {
 	case err := <-served:
 		return err
@@ -118,7 +118,8 @@ type ready struct{}
 func (ready) AddSource(string) {}
 func (ready) AllReady() bool   { return true }
 
-// emptyNode is a node without pods. Its devices are those of the manager.
+// emptyNode is what the pod resources service knows: no pods, and the devices of
+// the manager.
 type emptyNode struct{ manager *devicemanager.ManagerImpl }
 
 func (emptyNode) GetActivePods() []*v1.Pod                                       { return nil }
