@@ -51,7 +51,9 @@ func TestLikeAKubelet(t *testing.T) {
 			f.allocate = func(*v1beta1.AllocateRequest) (*v1beta1.AllocateResponse, error) { return nil, errors.New("full") }
 		}},
 		{"an allocation of nothing", func(f *fake) {
-			f.allocate = func(*v1beta1.AllocateRequest) (*v1beta1.AllocateResponse, error) { return &v1beta1.AllocateResponse{}, nil }
+			f.allocate = func(*v1beta1.AllocateRequest) (*v1beta1.AllocateResponse, error) {
+				return &v1beta1.AllocateResponse{}, nil
+			}
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -77,7 +77,7 @@ func apiModule(info *debug.BuildInfo, packages []string) found.NRI {
 	}
 	nri.Module, nri.Version = mod.Path, mod.Version
 	if r := mod.Replace; r != nil {
-		nri.Replaces = strings.TrimSpace(mod.Path + " " + mod.Version)
+		nri.Replaces = found.Replaced(mod.Path, mod.Version, r.Path, r.Version)
 		nri.Module, nri.Version = r.Path, r.Version
 	}
 	if nri.Version == "(devel)" {

@@ -110,7 +110,7 @@ func kubeletVersion(info *debug.BuildInfo) *found.Kubelet {
 	m := kubeletModule(info)
 	k.Module, k.Version = m.Path, m.Version
 	if r := m.Replace; r != nil {
-		k.Replaces = strings.TrimSpace(m.Path + " " + m.Version)
+		k.Replaces = found.Replaced(m.Path, m.Version, r.Path, r.Version)
 		k.Module, k.Version = r.Path, r.Version
 	}
 	return k

@@ -1,9 +1,13 @@
 // Package found holds what the readers of package plugin find out about one
-// plugin: who it is, which NRI it speaks, and what it needs. It has no logic,
+// plugin: who it is, which NRI it speaks, and what it needs. It decides nothing,
 // so that every reader can return it and every report can show it.
 package found
 
-import "github.com/nri-compat/nri-compat/capability"
+import (
+	"strings"
+
+	"github.com/nri-compat/nri-compat/capability"
+)
 
 // Plugin is what is known of one plugin.
 type Plugin struct {
@@ -98,4 +102,14 @@ type Kubelet struct {
 // Needs is what the plugin needs, in the form that [capability.Check] takes.
 func (p Plugin) Needs() capability.Needs {
 	return capability.Needs{Requirements: p.Requirements, Gaps: p.Gaps}
+}
+
+// Replaced words the module that a replace directive stands in for. It is empty
+// if the directive names the same version of the same module, as those for the
+// modules of Kubernetes do.
+func Replaced(path, version, byPath, byVersion string) string {
+	if path == byPath && version == byVersion {
+		return ""
+	}
+	return strings.TrimSpace(path + " " + version)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"go/types"
 	"slices"
-	"strings"
 
 	"golang.org/x/tools/go/packages"
 
@@ -98,7 +97,7 @@ func kubeletModule(main *packages.Package, g *graph) *found.Kubelet {
 		}
 		k.Module, k.Version = m.Path, m.Version
 		if m.Replace != nil {
-			k.Replaces = strings.TrimSpace(m.Path + " " + m.Version)
+			k.Replaces = found.Replaced(m.Path, m.Version, m.Replace.Path, m.Replace.Version)
 			k.Module, k.Version = m.Replace.Path, m.Replace.Version
 		}
 	})

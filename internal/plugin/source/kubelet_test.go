@@ -114,3 +114,36 @@ func TestKubeletVariants(t *testing.T) {
 		})
 	}
 }
+
+// TestFillsInMessages: a program that uses the messages of the API for itself,
+// without serving it, needs nothing of a kubelet.
+func TestFillsInMessages(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"go.mod", "go.sum"} {
+		text, err := os.ReadFile(filepath.Join(pluginsDir, "kubelet-plain", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const main = `package main
+
+import "k8s.io/kubelet/pkg/apis/deviceplugin/v1beta1"
+
+func main() {
+	println(v1beta1.Device{Topology: &v1beta1.TopologyInfo{Nodes: []*v1beta1.NUMANode{{ID: 1}}}}.ID)
+}
+`
+	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(main), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	got, err := InspectKubelet(t.Context(), dir, Options{})
+	if err != nil || len(got) != 1 || len(got[0].Requirements) != 1 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if r := got[0].Requirements[0]; r.Capability != capability.DeviceTopology || r.Level != capability.Wants || r.Note == "" {
+		t.Errorf("%+v", r)
+	}
+}

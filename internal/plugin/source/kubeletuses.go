@@ -216,9 +216,18 @@ func (u *kubeletUses) add(id capability.ID, f *function, at ast.Node, kind, symb
 // returns device nodes or mounts as well.
 func (u *kubeletUses) requirements() []capability.Requirement {
 	reqs := slices.Clone(u.reqs)
+	plugin := slices.ContainsFunc(reqs, func(r capability.Requirement) bool { return r.Capability == capability.DevicePluginV1beta1 })
+	set := map[capability.ID]bool{}
+	for _, id := range written {
+		set[id] = true
+	}
 	for i := range reqs {
 		if reqs[i].Capability == capability.DeviceCDIDevices && u.nodes {
 			reqs[i].Level, reqs[i].Note = capability.Wants, "allocations have device nodes or mounts as well"
+		}
+		if set[reqs[i].Capability] && !plugin {
+			// It fills in messages of the API, for itself: no kubelet gets them.
+			reqs[i].Level, reqs[i].Note = capability.Wants, "nothing in it serves the device plugin API"
 		}
 	}
 	return capability.Normalize(reqs)

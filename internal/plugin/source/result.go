@@ -194,7 +194,7 @@ func nri(main *packages.Package, g *graph) found.NRI {
 		n.Module, n.Version = m.Path, m.Version
 		if m.Replace != nil {
 			n.Module, n.Version = m.Replace.Path, m.Replace.Version
-			n.Replaces = m.Path + "@" + m.Version
+			n.Replaces = found.Replaced(m.Path, m.Version, m.Replace.Path, m.Replace.Version)
 		}
 	})
 	return n

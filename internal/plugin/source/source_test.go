@@ -90,7 +90,7 @@ func TestIdentity(t *testing.T) {
 		"src-replaced": {
 			Name:     "src-replaced",
 			Identity: found.Identity{Module: "example.com/src-replaced/v2", Version: "(devel)", Package: "example.com/src-replaced/v2"},
-			NRI:      found.NRI{Module: "github.com/containerd/nri", Version: "v0.6.1", Replaces: "github.com/containerd/nri@v0.8.0", Package: apiPackage},
+			NRI:      found.NRI{Module: "github.com/containerd/nri", Version: "v0.6.1", Replaces: "github.com/containerd/nri v0.8.0", Package: apiPackage},
 		},
 		"src-tags": {
 			Name:     "src-tags",
@@ -154,7 +154,7 @@ func TestVendorAndWorkspace(t *testing.T) {
 		t.Fatal(err)
 	}
 	compare(t, filepath.Join(dir, "expect-source.txt"), got[0])
-	if n := got[0].NRI; n.Module != "../lib" || n.Replaces != "example.com/lib@v0.1.0" {
+	if n := got[0].NRI; n.Module != "../lib" || n.Replaces != "example.com/lib v0.1.0" {
 		t.Errorf("NRI %+v", n)
 	}
 	if d := cmp.Diff(before, snapshot(t, dir)); d != "" {
