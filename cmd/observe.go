@@ -27,6 +27,7 @@ type observeOptions struct {
 	kubelet  bool
 	as       string
 	manifest bool
+	restart  bool
 	args     []string // of the plugin
 }
 
@@ -58,6 +59,10 @@ as much as possible, and the report says where the plugin would work. With --as
 it behaves like that release: it does not call what that release does not call,
 and refuses what it refuses; then the plugin is checked against it.
 
+A kubelet that starts removes all sockets from the directory of device plugins,
+and every plugin has to notice and to register again. --restart does the same
+after all was seen, and waits for twenty seconds.
+
 What a plugin did not do in one run it may do in another: a device that is not
 there, or an allocation of another kind, can need more than was seen.
 
@@ -85,6 +90,7 @@ every kubelet refuses, 4 if not all could be seen.`,
 	f := c.Flags()
 	f.BoolVar(&o.kubelet, "kubelet", false, "play a kubelet to the plugin")
 	f.StringVar(&o.as, "as", "", "`RELEASE` to behave like, such as kubelet@1.24.0")
+	f.BoolVar(&o.restart, "restart", false, "restart the stand-in too, and see whether the plugin registers again")
 	f.BoolVar(&o.manifest, "manifest", false, "write a nri-compat.yaml of what was used")
 	o.addAssume(c)
 	complete(c, "as", kubeletReleases)
@@ -140,7 +146,7 @@ func (o *observeOptions) run(ctx context.Context, plugin string) error {
 		output = io.MultiWriter(&log, o.stderr)
 	}
 	start := time.Now()
-	seen, err := watch(ctx, spec, stageConfig{behaviour, o.timeout}, output)
+	seen, err := watch(ctx, spec, stageConfig{behaviour, o.timeout, o.restart}, output)
 	progress.done()
 	if err != nil {
 		return err

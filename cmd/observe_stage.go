@@ -38,6 +38,8 @@ type stageConfig struct {
 	Behaviour standin.Behaviour `json:"behaviour"`
 	// For is how long to watch at most.
 	For time.Duration `json:"for"`
+	// Restart asks for a restart of the stand-in after all was seen.
+	Restart bool `json:"restart"`
 }
 
 // stageReport is what the stage tells, again and again.
@@ -105,8 +107,19 @@ func (a *app) stage(ctx context.Context) error {
 		}
 	}()
 	err = standIn.Wait(ctx, func() bool { return stage.Exit() != "" && len(stage.Alive()) == 0 })
+	seen := standIn.Observation()
+	if config.Restart && err == nil && seen.Registered() {
+		var restarted standin.Restarted
+		restarted, err = standIn.Restart(ctx)
+		switch {
+		case err == nil:
+			seen.Restarted = &restarted
+		case ctx.Err() == nil:
+			return stage.Fail(err)
+		}
+	}
 	// What the plugin does from now on it does because it is ended.
-	out := stageReport{Seen: standIn.Observation(), Exit: stage.Exit(), TimedOut: err != nil, Done: true}
+	out := stageReport{Seen: seen, Exit: stage.Exit(), TimedOut: err != nil, Done: true}
 	out.Stubborn = !stage.Stop(stopAfter)
 	out.Left = stage.Alive()
 	if err := stage.Send(out); err != nil {

@@ -14,6 +14,9 @@ type Observe struct {
 	Registrations []ObservedRegistration `json:"registrations"`
 	// Drivers are what registered and is no device plugin.
 	Drivers []ObservedDriver `json:"drivers"`
+	// Restarted is what became of the resources after a restart of the kubelet;
+	// absent if there was none.
+	Restarted *Restarted `json:"restarted,omitempty"`
 	// Requirements are the capabilities that were used.
 	Requirements []Requirement `json:"requirements"`
 	// Broken are the obligations of a plugin that it does not keep.
@@ -121,6 +124,13 @@ type ObservedDriver struct {
 	Type     string   `json:"type"`
 	Services []string `json:"services"`
 	Error    string   `json:"error,omitempty"`
+}
+
+// Restarted is what became of the resources after a restart of the kubelet.
+type Restarted struct {
+	// Again are those that were registered again, Missing those that were not.
+	Again   []string `json:"again"`
+	Missing []string `json:"missing"`
 }
 
 // Broken is an obligation that a plugin does not keep.

@@ -74,6 +74,12 @@ func (d *Observe) steps() [][2]string {
 	for _, r := range d.Drivers {
 		out = append(out, [2]string{"registered", fmt.Sprintf("%s, %s offering %s", r.Name, orWord(r.Type, "a plugin"), orWord(strings.Join(r.Services, ", "), "nothing"))})
 	}
+	if r := d.Restarted; r != nil && len(r.Again) > 0 {
+		out = append(out, [2]string{"restart", "registered again: " + strings.Join(r.Again, ", ")})
+	}
+	if r := d.Restarted; r != nil && len(r.Missing) > 0 {
+		out = append(out, [2]string{"restart", "not registered again: " + strings.Join(r.Missing, ", ")})
+	}
 	if d.Plugin.TimedOut {
 		out = append(out, [2]string{"timed out", "before all was seen"})
 	}

@@ -44,7 +44,7 @@ type Options struct {
 	// nil.
 	Changed func(Observation)
 	// DialTimeout, CallTimeout and Settle replace the usual times; for tests.
-	DialTimeout, CallTimeout, DeviceWait, Settle time.Duration
+	DialTimeout, CallTimeout, DeviceWait, Settle, RestartWait time.Duration
 }
 
 // Behaviour is what kubelets do differently.
@@ -88,6 +88,7 @@ func Listen(o Options) (*Kubelet, error) {
 	o.CallTimeout = orElse(o.CallTimeout, callTimeout)
 	o.DeviceWait = orElse(o.DeviceWait, deviceWait)
 	o.Settle = orElse(o.Settle, settle)
+	o.RestartWait = orElse(o.RestartWait, restartWait)
 	socket := filepath.Join(o.Dir, filepath.Base(v1beta1.KubeletSocket))
 	l, err := net.Listen("unix", socket)
 	if err != nil {

@@ -39,6 +39,11 @@ func (o Observation) Findings() Findings {
 	for _, d := range o.Drivers {
 		f.driver(d)
 	}
+	if r := o.Restarted; r != nil {
+		for _, resource := range r.Missing {
+			f.breaks(fmt.Sprintf("it does not register %s again within %s of a restart of the kubelet, which loses its devices", orUnnamed(resource), r.Wait), 0)
+		}
+	}
 	if o.Ignored > 0 {
 		f.breaks(fmt.Sprintf("it registers without end: %d times and more", maxRegistrations), 0)
 	}

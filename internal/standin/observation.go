@@ -12,6 +12,9 @@ type Observation struct {
 	// Drivers are the plugins in the plugins directory that are no device
 	// plugins.
 	Drivers []Driver `json:"drivers,omitempty"`
+	// Restarted is what became of the resources after a restart; nil if there was
+	// none.
+	Restarted *Restarted `json:"restarted,omitempty"`
 }
 
 // Registered tells whether a registration was accepted.

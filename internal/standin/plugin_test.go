@@ -169,7 +169,7 @@ func standIn(t *testing.T, b Behaviour) (*Kubelet, Options) {
 	t.Helper()
 	o := Options{
 		Dir: shortDir(t), Registry: shortDir(t), Behaviour: b,
-		DialTimeout: 400 * time.Millisecond, CallTimeout: time.Second, DeviceWait: 200 * time.Millisecond, Settle: 50 * time.Millisecond,
+		DialTimeout: 400 * time.Millisecond, CallTimeout: time.Second, DeviceWait: 200 * time.Millisecond, Settle: 50 * time.Millisecond, RestartWait: 2 * time.Second,
 	}
 	s, err := Listen(o)
 	if err != nil {

@@ -120,7 +120,24 @@ func main() {
 		serve("second.sock")
 		register("second.sock")
 	}
+	if fault == "comes-back" {
+		comeBack("misbehaves.sock")
+	}
 	select {}
+}
+
+// comeBack serves and registers again when its socket is gone, as it is after a
+// restart of the kubelet.
+func comeBack(endpoint string) {
+	for range time.Tick(50 * time.Millisecond) {
+		if _, err := os.Stat(path.Join(v1beta1.DevicePluginPath, endpoint)); err == nil {
+			continue
+		}
+		if _, err := os.Stat(v1beta1.KubeletSocket); err == nil {
+			serve(endpoint)
+			register(endpoint)
+		}
+	}
 }
 
 // start leaves a process behind.

@@ -1,0 +1,96 @@
+package standin
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// restartWait is how long a plugin may take to come back after a restart of the
+// kubelet. The sample plugin of Kubernetes itself takes ten seconds.
+const restartWait = 20 * time.Second
+
+// Restarted is what became of the resources after a restart of the kubelet.
+type Restarted struct {
+	// Again are those that were registered again and listed their devices, Missing
+	// those that were not within the time, Wait.
+	Again   []string      `json:"again"`
+	Missing []string      `json:"missing"`
+	Wait    time.Duration `json:"wait"`
+}
+
+// Restart ends the stand-in, does what every kubelet does when it starts, which
+// is to remove all sockets from the directory of device plugins, and starts
+// another one. It waits until all resources that were registered are again, or for
+// the time. The error is that of the context, if it ended first, or says that the
+// stand-in could not be started.
+func (s *Kubelet) Restart(ctx context.Context) (Restarted, error) {
+	before := s.Observation().resources(func(r Registration) bool { return r.Refused == "" })
+	if err := s.Close(); err != nil {
+		return Restarted{}, err
+	}
+	if err := removeFiles(s.o.Dir); err != nil {
+		return Restarted{}, fmt.Errorf("restart as a kubelet: %w", err)
+	}
+	o := s.o
+	o.Changed = nil
+	next, err := Listen(o)
+	if err != nil {
+		return Restarted{}, err
+	}
+	defer next.Close()
+	patience := time.NewTimer(o.RestartWait)
+	defer patience.Stop()
+	for {
+		listed := next.Observation().resources(func(r Registration) bool { return r.Updates > 0 })
+		out := Restarted{Again: []string{}, Missing: []string{}, Wait: o.RestartWait}
+		for _, resource := range before {
+			if slices.Contains(listed, resource) {
+				out.Again = append(out.Again, resource)
+			} else {
+				out.Missing = append(out.Missing, resource)
+			}
+		}
+		if len(out.Missing) == 0 {
+			return out, nil
+		}
+		select {
+		case <-ctx.Done():
+			return out, ctx.Err()
+		case <-patience.C:
+			return out, nil
+		case <-next.news:
+		}
+	}
+}
+
+// resources are the resources of some registrations, each once, in their order.
+func (o Observation) resources(which func(Registration) bool) []string {
+	var out []string
+	for _, r := range o.Registrations {
+		if which(r) && !slices.Contains(out, r.Resource) {
+			out = append(out, r.Resource)
+		}
+	}
+	return out
+}
+
+// removeFiles removes the files of a directory, but not its directories.
+func removeFiles(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.IsDir() {
+			continue
+		}
+		if err := os.Remove(filepath.Join(dir, e.Name())); err != nil && !os.IsNotExist(err) {
+			return err
+		}
+	}
+	return nil
+}
