@@ -67,7 +67,8 @@ func (p *pinRun) contradicted(path, found string) error {
 	d := &report.PinWorkspace{File: filepath.ToSlash(name), Contradictions: []report.PinContradiction{}}
 	p.doc.Workspace = d
 	var others []*gomod.File
-	for _, dir := range work.Uses() {
+	for _, use := range work.Uses() {
+		dir := use
 		if !filepath.IsAbs(dir) {
 			dir = filepath.Join(filepath.Dir(found), dir)
 		}
@@ -77,7 +78,7 @@ func (p *pinRun) contradicted(path, found string) error {
 		}
 		other, err := readGoMod(shortPath(filepath.Join(dir, "go.mod")))
 		if err != nil {
-			return err
+			return fmt.Errorf("%s uses %s: %w", name, use, err)
 		}
 		others = append(others, other)
 	}
@@ -114,13 +115,13 @@ func sameFile(a, b string) bool {
 	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
-// shortPath is a path from the current directory where there is one.
+// shortPath is a path from the current directory where that is shorter.
 func shortPath(path string) string {
 	here, err := filepath.Abs(".")
 	if err != nil {
 		return path
 	}
-	if rel, err := filepath.Rel(here, path); err == nil {
+	if rel, err := filepath.Rel(here, path); err == nil && len(rel) < len(path) {
 		return rel
 	}
 	return path

@@ -2,7 +2,6 @@ package gomod
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -47,11 +46,10 @@ func FindWork(dir, gowork string) (string, error) {
 		return "", err
 	}
 	for {
+		// What cannot be looked at is none to the go command either.
 		path := filepath.Join(dir, "go.work")
 		if info, err := os.Stat(path); err == nil && !info.IsDir() {
 			return path, nil
-		} else if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return "", err
 		}
 		up := filepath.Dir(dir)
 		if up == dir {
@@ -97,6 +95,7 @@ func (w *Work) Contradictions(f *File, others []*File) []Contradiction {
 	for i, o := range others {
 		mods[i] = o.mod()
 	}
+	all := append(slices.Clone(mods), m)
 	var out []Contradiction
 	for _, path := range append(everStaging(), Kubernetes) {
 		have := replacement(m, path)
@@ -104,12 +103,13 @@ func (w *Work) Contradictions(f *File, others []*File) []Contradiction {
 		if have.foreign || want == "" || want == unpublished {
 			continue
 		}
-		out = append(out, replacing(w.name, w.file.Replace, path, required(m, path), want)...)
+		selected := selectable(path, want, all)
+		out = append(out, replacing(w.name, w.file.Replace, path, selected, want)...)
 		if replacedIn(w.file.Replace, path) {
 			continue // it goes before whatever the modules say
 		}
 		for i, o := range others {
-			out = append(out, replacing(o.name, mods[i].Replace, path, required(m, path), want)...)
+			out = append(out, replacing(o.name, mods[i].Replace, path, selected, want)...)
 			if path != Kubernetes || have.version != "" {
 				continue
 			}
@@ -126,13 +126,31 @@ func (w *Work) Contradictions(f *File, others []*File) []Contradiction {
 	return out
 }
 
-// replacing returns the directives that replace a module, required at a
-// version, by something else than what is wanted. A module that the go.mod does
-// not require is required by Kubernetes at v0.0.0.
-func replacing(file string, list []*modfile.Replace, path, required, want string) []Contradiction {
+// selectable returns the versions of a module that the go command may select in
+// a workspace, as far as its go.mod files tell: the newest that one of them
+// requires, which is the v0.0.0 of Kubernetes if none does, and what is wanted
+// where that is newer, since the staging modules of a release require each other
+// at it.
+func selectable(path, want string, mods []*modfile.File) []string {
+	newest := unpublished
+	for _, m := range mods {
+		if v := required(m, path); v != "" && semver.Compare(v, newest) > 0 {
+			newest = v
+		}
+	}
+	if semver.Compare(want, newest) > 0 {
+		return []string{newest, want}
+	}
+	return []string{newest}
+}
+
+// replacing returns the directives that replace a module by something else than
+// what is wanted. A directive for one version counts only if that version may be
+// selected.
+func replacing(file string, list []*modfile.Replace, path string, selected []string, want string) []Contradiction {
 	var out []Contradiction
 	for _, r := range list {
-		if r.Old.Path != path || r.Old.Version != "" && r.Old.Version != cmp.Or(required, unpublished) {
+		if r.Old.Path != path || r.Old.Version != "" && !slices.Contains(selected, r.Old.Version) {
 			continue
 		}
 		if r.New.Path == path && r.New.Version == want {

@@ -1,6 +1,7 @@
 package gomod
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,6 +41,10 @@ func TestContradictions(t *testing.T) {
 		{"of the version that is required", "replace k8s.io/kubelet v0.34.1 => k8s.io/kubelet v0.33.0", nil, []string{"go.work:3 replace k8s.io/kubelet v0.33.0 for v0.34.1"}},
 		{"of the version that Kubernetes requires", "replace k8s.io/api v0.0.0 => k8s.io/api v0.33.0", nil, []string{"go.work:3 replace k8s.io/api v0.33.0 for v0.34.1"}},
 		{"of a version that nobody requires", "replace (\n\tk8s.io/kubelet v0.0.0 => k8s.io/kubelet v0.33.0\n\tk8s.io/api v0.30.0 => k8s.io/api v0.33.0\n)", nil, nil},
+		{"of the version that another module requires", "replace k8s.io/api v0.35.0 => k8s.io/api v0.33.0", []string{b + "require k8s.io/api v0.35.0"}, []string{"go.work:3 replace k8s.io/api v0.33.0 for v0.34.1"}},
+		{"of one that a newer requirement leaves out", "replace k8s.io/kubelet v0.34.1 => ../kubelet", []string{b + "require k8s.io/kubelet v0.35.0"}, nil},
+		{"of the version that the staging modules require of each other", "replace k8s.io/api v0.34.1 => ../api", nil, []string{"go.work:3 replace k8s.io/api ../api for v0.34.1"}},
+		{"another module replaces the version that it requires", "", []string{b + "require k8s.io/api v0.35.0\n\nreplace k8s.io/api v0.35.0 => ../api"}, []string{"0/go.mod:5 replace k8s.io/api ../api for v0.34.1"}},
 		{"what go.mod replaces by a directory", "replace k8s.io/metrics => ../other", nil, nil},
 		{"what go.mod does not name", "replace (\n\tk8s.io/kubectl => ../kubectl\n\texample.com/x => ../x\n)", nil, nil},
 		{"another module of the workspace", "", []string{b + "replace k8s.io/api => k8s.io/api v0.33.0"}, []string{"0/go.mod:3 replace k8s.io/api v0.33.0 for v0.34.1"}},
@@ -84,7 +89,13 @@ func TestFindWork(t *testing.T) {
 	if err := os.WriteFile(work, []byte("go 1.24.0\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	// The go command passes over what it cannot look at.
+	unseen := filepath.Join(top, "c")
+	if err := errors.Join(os.Mkdir(unseen, 0o755), os.Symlink("go.work", filepath.Join(unseen, "go.work"))); err != nil {
+		t.Fatal(err)
+	}
 	for _, test := range []struct{ dir, gowork, want, says string }{
+		{unseen, "", work, ""},
 		{below, "", work, ""},
 		{below, "auto", work, ""},
 		{top, "", work, ""},
