@@ -53,6 +53,8 @@ var refused = []struct {
 		words: "unknown method Get for", missing: []capability.ID{capability.PodresGet}},
 	{line: `rpc error: code = Unknown desc = Pod Resources API GetAllocatableResources disabled`,
 		words: "GetAllocatableResources disabled", missing: []capability.ID{capability.PodresGetAllocatable}},
+	{line: `rpc error: code = Unknown desc = PodResources API GetAllocatableResources disabled`,
+		words: "GetAllocatableResources disabled", missing: []capability.ID{capability.PodresGetAllocatable}},
 	{line: `rpc error: code = Unimplemented desc = unknown method GetAllocatableResources for service v1.PodResourcesLister`,
 		words: "unknown method GetAllocatableResources", missing: []capability.ID{capability.PodresGetAllocatable}},
 	{line: `rpc error: code = Unimplemented desc = unknown service v1.PodResourcesLister`,

@@ -84,7 +84,7 @@ var refusals = []refusal{
 	{words: []string{"unknown method Get for service v1.PodResourcesLister"}, from: grpcServer, certain: true,
 		capabilities: []capability.ID{capability.PodresGet},
 		means:        "the kubelet's pod resources API has no call Get"},
-	{words: []string{"Pod Resources API GetAllocatableResources disabled"}, from: podResources + ", 1.21 to 1.25", certain: true,
+	{words: []string{"API GetAllocatableResources disabled"}, from: podResources + ", 1.21 to 1.27, of which the later ones write PodResources in one word", certain: true,
 		capabilities: []capability.ID{capability.PodresGetAllocatable},
 		means:        "the call GetAllocatableResources of the pod resources API is off: the feature gate KubeletPodResourcesGetAllocatable"},
 	{words: []string{"unknown method GetAllocatableResources for service v1.PodResourcesLister"}, from: grpcServer, certain: true,
