@@ -76,7 +76,9 @@ func logReport(t *inference.Table, name string, tail *pluginlog.Tail) report.Log
 		out.Reasons = append(out.Reasons, logReason(t, r))
 	}
 	if n := len(entries); n > 0 {
-		out.Last = quote(entries[n-1])
+		last := entries[n-1]
+		last.Message = last.Message[strings.LastIndexByte(last.Message, '\n')+1:]
+		out.Last = quote(last)
 	}
 	return out
 }

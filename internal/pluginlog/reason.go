@@ -9,6 +9,8 @@ import (
 
 // Reason is why a plugin failed, as far as its log tells.
 type Reason struct {
+	// Entry is what tells it; of a message of several lines only the one that
+	// quotes the refusal, if one does.
 	Entry Entry
 	// Text says it in one line for a person.
 	Text string

@@ -151,3 +151,25 @@ main.main()
 		t.Errorf("%+v", r)
 	}
 }
+
+// TestWhatFollowsIsRead: lines without a form, as other loggers of the same
+// program write them, are joined to the entry before them, but never lost.
+func TestWhatFollowsIsRead(t *testing.T) {
+	const refusal = `no luck: rpc error: code = Unknown desc = the ResourceName "gpu" is invalid`
+	for name, c := range map[string]struct{ first, line, indent string }{
+		"klog":                     {first: "I1125 09:01:30.000000       1 a.go:1] started\n", line: "[plugin] working\n"},
+		"klog with a block":        {first: "I1125 09:01:30.000000       1 a.go:1] \"started\" config=<\n\ta: b\n >\n", line: "[plugin] working\n"},
+		"panic that was recovered": {first: "panic: told by a handler\n", line: "[plugin] working\n"},
+		"indented":                 {first: "the configuration:\n", line: "  working: true\n", indent: "  "},
+	} {
+		for _, n := range []int{0, 1, 10, 10000} {
+			log := c.first + strings.Repeat(c.line, n) + c.indent + refusal + "\n"
+			var tail Tail
+			_, _ = tail.Write([]byte(log))
+			reasons := Reasons(tail.Entries())
+			if len(reasons) == 0 || reasons[0].Entry.Message != refusal {
+				t.Errorf("%s, %d lines between: %+v", name, n, reasons)
+			}
+		}
+	}
+}

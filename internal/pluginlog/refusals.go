@@ -3,6 +3,7 @@ package pluginlog
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -158,19 +159,26 @@ var refusals = []refusal{
 // refusalIn finds the refusal that an entry quotes, nil if it quotes none.
 func refusalIn(e Entry) *refusal {
 	text := e.words()
-next:
 	for i := range refusals {
-		for _, w := range refusals[i].words {
-			if !strings.Contains(text, w) {
-				continue next
-			}
+		if refusals[i].in(text) {
+			return &refusals[i]
 		}
-		return &refusals[i]
 	}
 	return nil
 }
 
+// in tells whether a text quotes the refusal.
+func (r *refusal) in(text string) bool {
+	return !slices.ContainsFunc(r.words, func(w string) bool { return !strings.Contains(text, w) })
+}
+
 func (r *refusal) reason(e Entry) Reason {
+	for line := range strings.Lines(e.Message) {
+		if r.in(line) {
+			e.Message = strings.TrimSpace(line)
+			break
+		}
+	}
 	out := Reason{Entry: e, Text: r.means, Capabilities: r.capabilities, Certain: r.certain, Refusal: true}
 	if r.decode != nil {
 		more, missing := r.decode(e.words())

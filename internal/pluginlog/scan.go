@@ -162,14 +162,16 @@ func (p *parser) belongs(line string) bool {
 }
 
 // goesOn takes a line without a form of its own if the open entry may go on
-// with it. The message of a klog entry goes on with every such line.
+// with it. The message of a klog entry goes on with every such line, but only as
+// long as it is kept: what has no form may be of another logger, and its last
+// line the one that tells.
 func (p *parser) goesOn(line string) bool {
 	switch {
 	case p.state == stack:
 		return false
 	case line == "", p.state == death && stackLine(line):
 		return true
-	case p.state == single && line[0] != ' ' && line[0] != '\t':
+	case p.state == single && line[0] != ' ' && line[0] != '\t', len(p.message) > maxMessage:
 		return false
 	case p.state == lines && opensBlock(line):
 		p.state = block

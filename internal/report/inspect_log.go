@@ -18,7 +18,8 @@ type Log struct {
 	// Reasons are why it failed, the most telling first; empty if nothing in the
 	// log tells.
 	Reasons []LogReason `json:"reasons"`
-	// Last is the last entry of the log, empty if there is none.
+	// Last is the last entry of the log, of several lines the last one; empty if
+	// there is none.
 	Last string `json:"last"`
 	// Differences are capabilities that the words of the runtime show to be
 	// missing and that were not found in the plugin, a sentence each.
