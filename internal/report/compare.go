@@ -27,7 +27,8 @@ type Compare struct {
 	// Releases counts the releases that were compared, each for what it decides
 	// about: a kubelet for what is needed of kubelets. Lost counts those on which only
 	// the old one works, Undecided those on which the new one may be worse but of
-	// one of them nobody knows, Gained those on which only the new one works.
+	// one of them nobody knows, Gained those on which only the new one is known to
+	// work.
 	Releases  int `json:"releases"`
 	Lost      int `json:"lost"`
 	Undecided int `json:"undecided"`
