@@ -14,14 +14,18 @@ import (
 )
 
 // switched are the options of the library of DRA drivers that turn a service on
-// or off, by name.
-var switched = map[string]string{"NodeV1": "dra/v1", "NodeV1beta1": "dra/v1beta1"}
+// or off, by name. Up to v0.30 v1alpha3 was that of the Go package v1alpha3, in
+// v0.31 that of v1alpha4; no release knows both.
+var switched = map[string][]string{
+	"NodeV1alpha2": {"dra/v1alpha2"}, "NodeV1alpha3": {"dra/v1alpha3", "dra/v1alpha4"}, "NodeV1alpha4": {"dra/v1alpha4"},
+	"NodeV1beta1": {"dra/v1beta1"}, "NodeV1": {"dra/v1"},
+}
 
 // services finds the DRA services that are offered. Those of several versions of
 // one API are alternatives: the kubelet needs to know one of them. That holds if
 // the plugin offers all of them; where one may be left out it is a gap.
 func (u *kubeletUses) services() {
-	u.switchOff()
+	u.leaveOut()
 	versions := map[string][]string{}
 	for _, d := range u.drivers {
 		name, version, _ := strings.Cut(d.what, "/")
@@ -49,12 +53,67 @@ func (u *kubeletUses) services() {
 	}
 }
 
-// switchOff takes out the services of the library that the plugin turns off.
-func (u *kubeletUses) switchOff() {
+// leaveOut takes out the services of the library that the plugin turns off or
+// does not implement. If it seems to implement none of them what it hands over
+// comes from code that is not read, and nothing is known.
+func (u *kubeletUses) leaveOut() {
+	missing := map[ast.Node]bool{}
+	implements := false
 	u.drivers = slices.DeleteFunc(u.drivers, func(d site) bool {
 		on, known := u.switchedOn(d.what)
-		return symbols.DRALibrary(d.in.pkg.PkgPath) && known && !on
+		if !symbols.DRALibrary(d.in.pkg.PkgPath) || known && !on {
+			return symbols.DRALibrary(d.in.pkg.PkgPath)
+		}
+		if server := asserted(d); server != nil {
+			missing[d.node] = !u.implemented(server)
+			implements = implements || !missing[d.node]
+		}
+		return false
 	})
+	u.drivers = slices.DeleteFunc(u.drivers, func(d site) bool { return implements && missing[d.node] })
+}
+
+// asserted returns the interface that an object must have for the library to
+// register a service with it; nil if the library registers an object of its own.
+// Up to v0.32 a driver hands over objects of any type, and the library looks what
+// they implement.
+func asserted(d site) *types.Interface {
+	for at := d.in.parents[d.node]; at != nil; at = d.in.parents[at] {
+		cond, ok := at.(*ast.IfStmt)
+		if !ok {
+			continue
+		}
+		set, ok := cond.Init.(*ast.AssignStmt)
+		if !ok || len(set.Rhs) != 1 {
+			continue
+		}
+		if a, ok := ast.Unparen(set.Rhs[0]).(*ast.TypeAssertExpr); ok && a.Type != nil {
+			if t := d.in.pkg.TypesInfo.TypeOf(a.Type); t != nil && types.IsInterface(t) {
+				return t.Underlying().(*types.Interface)
+			}
+		}
+	}
+	return nil
+}
+
+// implemented tells whether a type that the plugin has or names implements the
+// interface of a service. Those of the library and of the API itself, such as
+// wrappers from one version to another, count where they are named.
+func (u *kubeletUses) implemented(server *types.Interface) bool {
+	for _, pkg := range u.pkgs {
+		if _, _, api := symbols.KubeletAPI(pkg.PkgPath); api || !u.in[pkg.PkgPath] || symbols.DRALibrary(pkg.PkgPath) {
+			continue
+		}
+		for _, objects := range []map[*ast.Ident]types.Object{pkg.TypesInfo.Defs, pkg.TypesInfo.Uses} {
+			for _, obj := range objects {
+				name, ok := obj.(*types.TypeName)
+				if ok && !types.IsInterface(name.Type()) && (types.Implements(name.Type(), server) || types.Implements(types.NewPointer(name.Type()), server)) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // switchedOn tells whether the library offers a service, if that is known: it
@@ -128,8 +187,9 @@ func (u *kubeletUses) reaches(s site, reached map[ast.Node]site, depth int) {
 	}
 	if symbols.DRALibrary(s.in.pkg.PkgPath) {
 		// The library has a condition for every service, which is met if no
-		// option says otherwise.
-		if on, known := u.switchedOn(s.what); on && known {
+		// option says otherwise. What is handed over to one that asks for its
+		// interface is not known.
+		if on, known := u.switchedOn(s.what); on && known && asserted(s) == nil {
 			reached[s.in.node] = site{s.in, s.in.node, s.what}
 		}
 		return
@@ -186,7 +246,7 @@ func leaves(scope ast.Node, from, to token.Pos, info *types.Info) bool {
 			return n == scope
 		case *ast.IfStmt:
 			cond, ok := ast.Unparen(n.Cond).(*ast.BinaryExpr)
-			if ok && cond.Op == token.NEQ && isNil(info, cond.Y) && types.Identical(info.TypeOf(cond.X), types.Universe.Lookup("error").Type()) {
+			if ok && n.Else == nil && cond.Op == token.NEQ && isNil(info, cond.Y) && types.Identical(info.TypeOf(cond.X), types.Universe.Lookup("error").Type()) {
 				return false
 			}
 		case *ast.ReturnStmt, *ast.BranchStmt:

@@ -49,6 +49,23 @@ func Start(opts ...Option) {
 	healthv1.RegisterDRAResourceHealthServer(s, &health{})
 	healthv1alpha1.RegisterDRAResourceHealthServer(s, &olderHealth{})
 }
+
+// StartObjects is how the library starts up to v0.32.
+func StartObjects(objects []any, opts ...Option) {
+	o := options{true, true}
+	for _, opt := range opts {
+		opt(&o)
+	}
+	s := grpc.NewServer()
+	for _, object := range objects {
+		if object, ok := object.(drav1.DRAPluginServer); ok && o.v1 {
+			drav1.RegisterDRAPluginServer(s, object)
+		}
+		if object, ok := object.(drav1beta1.DRAPluginServer); ok && o.v1beta1 {
+			drav1beta1.RegisterDRAPluginServer(s, object)
+		}
+	}
+}
 `
 
 // variant copies the test plugin kubelet-client with another main function, and
@@ -111,6 +128,7 @@ func TestServices(t *testing.T) {
 		{"one called under a condition", "func main() { s := grpc.NewServer()\n" + v1 + "if os.Getenv(\"X\") != \"\" { older(s) } }\nfunc older(s *grpc.Server) {\n" + v1beta1 + "}\n", both, gap},
 		{"one or the other", "func main() { s := grpc.NewServer()\nif os.Getenv(\"X\") != \"\" {\n" + v1 + "} else {\n" + v1beta1 + "} }\n", both, gap},
 		{"returns between them", "func main() { s := grpc.NewServer()\n" + v1 + "if os.Getenv(\"X\") != \"\" { return }\n" + v1beta1 + "}\n", both, gap},
+		{"returns if there is no error", "func main() { s := grpc.NewServer()\n" + v1 + "if err := errors.New(\"x\"); err != nil { log.Print(err) } else { return }\n" + v1beta1 + "}\n", both, gap},
 		{"library", "func main() { kubeletplugin.Start() }\n", health + both, ""},
 		{"library, on", "func main() { kubeletplugin.Start(kubeletplugin.NodeV1(true)) }\n", health + both, ""},
 		{"library, one off", "func main() { kubeletplugin.Start(kubeletplugin.NodeV1beta1(false)) }\n", health + "DRA_V1", ""},
@@ -122,18 +140,7 @@ func TestServices(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var needs []string
-			for _, r := range got[0].Requirements {
-				s := r.Capability.String()
-				if r.OneOf != "" {
-					s = r.OneOf + ":" + s
-				}
-				if r.Level == capability.Wants {
-					s = "(" + s + ")"
-				}
-				needs = append(needs, s)
-			}
-			if s := strings.Join(needs, " "); s != test.needs {
+			if s := needed(got[0].Requirements); s != test.needs {
 				t.Errorf("needs %s, want %s", s, test.needs)
 			}
 			var want []string
@@ -142,6 +149,67 @@ func TestServices(t *testing.T) {
 			}
 			if !slices.Equal(got[0].Gaps, want) {
 				t.Errorf("gaps %q, want %q", got[0].Gaps, want)
+			}
+		})
+	}
+}
+
+// needed names requirements shortly: "A/B:X" is X in the group A/B, brackets are
+// around what is only wanted.
+func needed(reqs []capability.Requirement) string {
+	var needs []string
+	for _, r := range reqs {
+		s := r.Capability.String()
+		if r.OneOf != "" {
+			s = r.OneOf + ":" + s
+		}
+		if r.Level == capability.Wants {
+			s = "(" + s + ")"
+		}
+		needs = append(needs, s)
+	}
+	return strings.Join(needs, " ")
+}
+
+// TestServicesOfObjects: where the library looks what the objects implement that
+// it is given, a service that none of them has is not offered, and of several it
+// is not known which.
+func TestServicesOfObjects(t *testing.T) {
+	const (
+		both  = "DRA_V1/DRA_V1BETA1:DRA_V1 DRA_V1/DRA_V1BETA1:DRA_V1BETA1"
+		gap   = "whether it always serves all of dra/v1, dra/v1beta1 could not be told"
+		newer = "type driver struct {\n\tdrav1.UnimplementedDRAPluginServer\n}\n"
+		older = "type olderDriver struct {\n\tdrav1beta1.UnimplementedDRAPluginServer\n}\n"
+		start = "var _ drav1.DRAPluginServer\nvar _ drav1beta1.DRAPluginServer\n\nfunc main() { kubeletplugin.StartObjects("
+	)
+	for _, test := range []struct{ name, drop, main, needs, gap string }{
+		{"the newer", older, start + "[]any{&driver{}}) }\n", "DRA_V1", ""},
+		{"the older", newer, start + "[]any{&olderDriver{}}) }\n", "DRA_V1BETA1", ""},
+		{"both", "", start + "[]any{&driver{}, &olderDriver{}}) }\n", both, gap},
+		{"there are both", "", start + "[]any{&driver{}}) }\n", both, gap},
+		{"both, one off", "", start + "[]any{&driver{}, &olderDriver{}}, kubeletplugin.NodeV1(false)) }\n", "DRA_V1BETA1", ""},
+		{"of a type of the API", newer, start + "[]any{&olderDriver{}, &drav1.UnimplementedDRAPluginServer{}}) }\n", both, gap},
+		{"from elsewhere", newer + "\n" + older, start + "objects) }\n\nvar objects []any\n", both, gap},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := variant(t, test.main)
+			path := filepath.Join(dir, "main.go")
+			text, err := os.ReadFile(path)
+			if err != nil || !strings.Contains(string(text), test.drop) {
+				t.Fatal("the types are not there to be dropped", err)
+			}
+			if err := os.WriteFile(path, []byte(strings.Replace(string(text), test.drop, "", 1)), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			got, err := InspectKubelet(t.Context(), dir, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s := needed(got[0].Requirements); s != test.needs {
+				t.Errorf("needs %s, want %s", s, test.needs)
+			}
+			if s := strings.Join(got[0].Gaps, "; "); s != test.gap {
+				t.Errorf("gaps %q, want %q", s, test.gap)
 			}
 		})
 	}

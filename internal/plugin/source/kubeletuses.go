@@ -187,8 +187,10 @@ func (u *kubeletUses) call(f *function, c *ast.CallExpr) {
 		u.framework(f, c, fn)
 		return
 	}
-	if service, ok := switched[fn.Name()]; ok && symbols.DRALibrary(fn.Pkg().Path()) {
-		u.switches = append(u.switches, site{f, c, service})
+	if services, ok := switched[fn.Name()]; ok && symbols.DRALibrary(fn.Pkg().Path()) {
+		for _, service := range services {
+			u.switches = append(u.switches, site{f, c, service})
+		}
 		return
 	}
 	name, version, ok := symbols.KubeletAPI(fn.Pkg().Path())
