@@ -212,3 +212,18 @@ func TestWriteReportsAFailingWriter(t *testing.T) {
 type failing struct{}
 
 func (failing) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+// TestWriteRefuses: what a manifest cannot say is not written, since nobody could
+// read it back.
+func TestWriteRefuses(t *testing.T) {
+	p := found.Plugin{Name: "x", Reader: "run", Requirements: []capability.Requirement{
+		{Capability: capability.DRAV1, OneOf: "one driver"}, {Capability: capability.DRAV1beta1, OneOf: "one driver"},
+		{Capability: capability.DRAV1beta1, OneOf: "another"}, {Capability: capability.DRAV1alpha3Structured, OneOf: "another"},
+	}}
+	var b bytes.Buffer
+	err := Write(&b, p)
+	want := "DRA_V1BETA1 is one of DRA_V1/DRA_V1BETA1 and of DRA_V1ALPHA3_STRUCTURED/DRA_V1BETA1, and a manifest names a capability once: write it by hand"
+	if err == nil || err.Error() != want || b.Len() > 0 {
+		t.Errorf("%v, %q", err, b.String())
+	}
+}

@@ -25,7 +25,8 @@ func Encode(w io.Writer, m Manifest) error {
 // Write writes what was detected of a plugin as a manifest for a person to
 // edit. Comments tell where a capability was seen and what the reader of the
 // plugin was not sure of. Reading it back and applying it to the same plugin
-// changes no requirement.
+// changes no requirement. It is an error if a capability is in two groups of
+// alternatives: a manifest names each once.
 func Write(w io.Writer, p found.Plugin) error {
 	var b bytes.Buffer
 	comment(&b, "What this plugin needs of its container runtime, as it was detected from its "+p.Reader+".")
@@ -39,6 +40,7 @@ func Write(w io.Writer, p found.Plugin) error {
 	}
 	m := Manifest{Plugin: p.Name, Runtimes: p.Supports}
 	comments := map[capability.ID]string{}
+	groups := map[capability.ID]string{}
 	needs := capability.Needs{Requirements: capability.Normalize(p.Requirements)}
 	for _, group := range needs.Groups() {
 		list := &m.Wants
@@ -46,6 +48,10 @@ func Write(w io.Writer, p found.Plugin) error {
 			list = &m.Requires
 		}
 		for _, r := range group {
+			if before, twice := groups[r.Capability]; twice {
+				return fmt.Errorf("%s is one of %s and of %s, and a manifest names a capability once: write it by hand", r.Capability, before, r.OneOf)
+			}
+			groups[r.Capability] = r.OneOf
 			*list = append(*list, Entry{Capability: r.Capability, OneOf: r.OneOf})
 			comments[r.Capability] = seen(r)
 		}
