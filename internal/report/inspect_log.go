@@ -156,8 +156,10 @@ func (l Log) summary() string {
 	s := name + ", " + count(l.Lines, "line", "lines")
 	switch {
 	case len(l.Reasons) > 0:
-	case l.Last == "":
+	case l.Lines == 0:
 		s += ": it is empty"
+	case l.Last == "":
+		s += ": nothing in it tells why the plugin failed"
 	default:
 		s += ": nothing in it tells why the plugin failed; it ends with: " + l.Last
 	}
