@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -198,24 +197,6 @@ func (r ComparedRuntime) line() string {
 func (d *Compare) summary() string {
 	return fmt.Sprintf("%d newly required, %d no longer; of %s %d lost, %d undecided, %d gained",
 		needs(d.Added), needs(d.Dropped), count(d.Releases, "release", "releases"), d.Lost, d.Undecided, d.Gained)
-}
-
-// needs counts requirements; alternatives count as one.
-func needs(reqs []Requirement) int {
-	seen := map[string]bool{}
-	for _, r := range reqs {
-		seen[cmp.Or(r.OneOf, r.ID)] = true
-	}
-	return len(seen)
-}
-
-// alternatives says of how many alternatives it is one; nothing if there are
-// none.
-func (r Requirement) alternatives() string {
-	if r.OneOf == "" {
-		return ""
-	}
-	return fmt.Sprintf(" (one of %d is enough)", 1+strings.Count(r.OneOf, "/"))
 }
 
 // Markdown writes the comparison for a pull request.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/nri-compat/nri-compat/capability"
@@ -90,27 +89,6 @@ type PluginKubelet struct {
 	Replaces string `json:"replaces,omitempty"`
 	// APIs are those that are linked, such as "deviceplugin/v1beta1".
 	APIs []string `json:"apis"`
-}
-
-// Requirement is one capability that a plugin depends on.
-type Requirement struct {
-	ID    string `json:"id"`
-	Level string `json:"level" jsonschema:"enum=requires,enum=wants"`
-	// OneOf names the group of alternatives it belongs to, of which one is enough:
-	// by its members, joined by "/". It is empty for what is needed by itself.
-	OneOf    string                `json:"oneOf,omitempty"`
-	Source   string                `json:"source" jsonschema:"enum=declared,enum=source,enum=binary,enum=observed"`
-	Unproven bool                  `json:"unproven,omitempty"`
-	Note     string                `json:"note,omitempty"`
-	Evidence []capability.Evidence `json:"evidence"`
-}
-
-// NewRequirement describes a requirement.
-func NewRequirement(r capability.Requirement) Requirement {
-	return Requirement{
-		ID: r.Capability.String(), Level: r.Level.String(), OneOf: r.OneOf, Source: r.Source.String(),
-		Unproven: r.Unproven, Note: r.Note, Evidence: emptyNotNull(r.Evidence),
-	}
 }
 
 // NewInspect returns an empty inspect document.
@@ -253,29 +231,6 @@ func differing(path, ref string) string {
 		return ""
 	}
 	return path
-}
-
-func (r Requirement) level() string {
-	level := r.Level
-	if r.OneOf != "" {
-		level += " one of " + strconv.Itoa(1+strings.Count(r.OneOf, "/"))
-	}
-	if r.Unproven {
-		level += ", unproven"
-	}
-	return level
-}
-
-// first is the most telling piece of evidence.
-func (r Requirement) first() string {
-	s := r.Note
-	if len(r.Evidence) > 0 {
-		s = evidenceLine(r.Evidence[0])
-	}
-	if n := len(r.Evidence); n > 1 {
-		s += fmt.Sprintf(" and %d more", n-1)
-	}
-	return s
 }
 
 func (i InspectPlugin) evidence(p *printer) {
