@@ -42,11 +42,11 @@ about it, which the report repeats. Nothing is written or changed.
 
 The kubelet is asked for its version by running its executable with --version, as
 it runs, without environment or input and for five seconds at most. That is the
-only program that is run to look at a node, and only if it is a kubelet by itself:
-of one inside k3s or microk8s the build information tells, or nothing does. Its
-feature gates are read from its files and arguments. Its pod resources service is
-asked for a pod without a name and for the devices that can be allocated, which
-only counts in the kubelet's metrics.
+only program that is run to look at a node, and only if it is a kubelet by itself
+that root runs and nobody else can change: of one inside k3s or microk8s the build
+information tells, or nothing does. Its feature gates are read from its files and
+arguments. Its pod resources service is asked for a pod without a name and for the
+devices that can be allocated, which only counts in the kubelet's metrics.
 
 --kubelet-register-probe also registers a device plugin, with a version of the
 API that does not exist. The kubelet refuses that and names what it serves, which
@@ -56,8 +56,8 @@ from 1.33 on, and in its metrics a time series
 kubelet_device_plugin_registration_total with an empty resource_name.
 
 Exit status 4 if NRI is off (0 with --allow-disabled) or nothing is known of the
-container runtime, with --require 3 or 4 as check. If the kubelet alone decides about what
-is required, the container runtime does not count.`,
+container runtime, with --require 3 or 4 as check. If the kubelet alone decides
+about what is required, the container runtime does not count.`,
 		Example: `  sudo nri-compat probe
   sudo nri-compat probe --plugins
   sudo nri-compat probe --require ADJUST_CDI_DEVICES -q

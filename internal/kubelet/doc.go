@@ -5,9 +5,9 @@
 //
 // [Version] runs the executable of a kubelet with --version, which the kubelet
 // answers before it reads any configuration. Nothing else is ever run, and
-// nothing that does not look like a kubelet. The program has no environment, no
-// input and no terminal, its output is bounded, and when the call returns
-// neither it nor a process of its group is left.
+// nothing that does not look like a kubelet, or that would get rights by it. The
+// program has no environment, no input and no terminal, its output is bounded, and
+// when the call returns neither it nor a process of its group is left.
 //
 // [AskPodResources] makes two calls that the kubelet answers without changing
 // anything; they count in its metrics of requests and of errors. [ProbeRegistration]

@@ -35,7 +35,10 @@ const (
 //
 // It is run only if it is an ELF executable that is named kubelet, and not one that
 // says that it was built from another program; the file that was looked at is the
-// one that is run.
+// one that is run. It is also not run if that gave it rights which its process has
+// not got, because a name can be had by everybody: the process must be root's, or
+// of the same user as this one, with all capabilities of this one and in its user
+// namespace, and nobody else may be able to change the file.
 // The error says if it is no kubelet, if it could not be run, or that it did not
 // answer in time or not with a version. Linux only.
 func Version(ctx context.Context, file string) (string, error) {
@@ -73,7 +76,11 @@ func askVersion(ctx context.Context, file string) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	if err := isKubelet(f, executableName(file)); err != nil {
+	err = isKubelet(f, executableName(file))
+	if err == nil {
+		err = trusted(f, file)
+	}
+	if err != nil {
 		return "", fmt.Errorf("it was not asked, because %s %w", file, err)
 	}
 	out, err := runVersion(ctx, f)

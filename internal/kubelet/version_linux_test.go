@@ -29,6 +29,22 @@ func versionProgram(t *testing.T, behaviour string) (file, alive string) {
 	return file, alive
 }
 
+// exeOf gives a directory like that of a process with the rights of this one, whose
+// executable is a file: its exe.
+func exeOf(t *testing.T, file string) string {
+	t.Helper()
+	if target, err := filepath.EvalSymlinks(file); err == nil {
+		file = target
+	}
+	dir := t.TempDir()
+	for name, target := range map[string]string{"exe": file, "status": "/proc/self/status", "ns": "/proc/self/ns"} {
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return filepath.Join(dir, "exe")
+}
+
 func TestVersion(t *testing.T) {
 	for _, test := range []struct{ behaviour, want, says string }{
 		{"answer", "v1.34.1", ""},
@@ -38,7 +54,7 @@ func TestVersion(t *testing.T) {
 	} {
 		t.Run(test.behaviour, func(t *testing.T) {
 			file, _ := versionProgram(t, test.behaviour)
-			got, err := Version(t.Context(), file)
+			got, err := Version(t.Context(), exeOf(t, file))
 			if got != test.want || (err == nil) != (test.says == "") || err != nil && !strings.Contains(err.Error(), test.says) {
 				t.Errorf("%q, %v", got, err)
 			}
@@ -87,7 +103,7 @@ func TestVersionLeavesNothing(t *testing.T) {
 				_, err = io.Copy(io.Discard, f) // ends when the last process has
 				ended <- err
 			}()
-			got, err := Version(ctx, file)
+			got, err := Version(ctx, exeOf(t, file))
 			if got != test.want || (err == nil) != (test.says == "") || err != nil && !strings.Contains(err.Error(), test.says) {
 				t.Errorf("%q, %v", got, err)
 			}
@@ -143,8 +159,8 @@ func TestVersionRunsKubeletsOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	const machine = 18 // where an ELF header names the processor
-	if v, err := Version(t.Context(), link("exe", good)); v != "v1.34.1" || err != nil {
-		t.Errorf("behind a link: %q, %v", v, err)
+	if v, err := Version(t.Context(), exeOf(t, good)); v != "v1.34.1" || err != nil {
+		t.Errorf("what is one: %q, %v", v, err)
 	}
 	for name, test := range map[string]struct{ file, says string }{
 		"a script":             {write("script", "#!/bin/sh\ntouch "+ran+"\necho Kubernetes v1.34.1\n", 0o755), "is no ELF executable"},
@@ -158,7 +174,7 @@ func TestVersionRunsKubeletsOnly(t *testing.T) {
 		"not executable":       {write("plain", elf, 0o600), "it may not be run from here: permission denied"},
 		"for another machine":  {write("foreign", elf[:machine]+"\xf7\x00"+elf[machine+2:], 0o755), "it cannot be run from here: exec format error"},
 	} {
-		v, err := Version(t.Context(), test.file)
+		v, err := Version(t.Context(), exeOf(t, test.file))
 		if v != "" || err == nil || !strings.Contains(err.Error(), test.says) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %q, %v; want %q", name, v, err, test.says)
 		}

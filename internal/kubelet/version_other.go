@@ -12,3 +12,8 @@ import (
 func runVersion(context.Context, *os.File) ([]byte, error) {
 	return nil, errors.New("it can be asked on Linux only")
 }
+
+// trusted is for Linux.
+func trusted(*os.File, string) error {
+	return errors.New("can be asked on Linux only")
+}
