@@ -56,17 +56,17 @@ func (k Kubelet) PodResources() string {
 	return path.Join(root, "pod-resources", "kubelet.sock")
 }
 
-// FindKubelets finds the kubelets of the node in ascending order of their process
-// ids, those that see the same files as this process first. Programs that have
-// a kubelet inside, or start one of their own, are in the result if no process is
-// a kubelet. The error is about processes that could not be looked at; the result
-// is then incomplete.
+// FindKubelets finds the kubelets of the node: first those that see the same files
+// as this process, then those in containers, each in ascending order of their
+// process ids. Programs that have a kubelet inside, or start one of their own, are
+// among them if no process beside them is a kubelet. The error is about processes
+// that could not be looked at; the result is then incomplete.
 func (h Host) FindKubelets() ([]Kubelet, error) {
 	pids, err := h.pids()
 	if err != nil {
 		return nil, err
 	}
-	var own, inside []Kubelet
+	var here, elsewhere []Kubelet
 	hidden := 0
 	for _, pid := range pids {
 		p, err := h.process(pid)
@@ -84,32 +84,28 @@ func (h Host) FindKubelets() ([]Kubelet, error) {
 		if !ok {
 			continue
 		}
-		k := h.kubelet(p, program)
-		if program == "" {
-			own = append(own, k)
+		if k := h.kubelet(p, program); k.host == h {
+			here = append(here, k)
 		} else {
-			inside = append(inside, k)
+			elsewhere = append(elsewhere, k)
 		}
 	}
-	if len(own) == 0 {
-		own = inside
-	}
-	slices.SortStableFunc(own, func(a, b Kubelet) int { return compareBool(a.host == h, b.host == h) })
+	// A kubelet in a container, as of a cluster for tests, does not make the k3s of
+	// the node one that has none.
+	found := append(ownOnes(here), ownOnes(elsewhere)...)
 	if hidden > 0 {
-		return own, fmt.Errorf("processes: %d could not be looked at: run as root", hidden)
+		return found, fmt.Errorf("processes: %d could not be looked at: run as root", hidden)
 	}
-	return own, nil
+	return found, nil
 }
 
-// compareBool orders true before false.
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return -1
+// ownOnes gives the kubelets with a process of their own, or all if none has one.
+func ownOnes(all []Kubelet) []Kubelet {
+	isInside := func(k Kubelet) bool { return k.Inside != "" }
+	if own := slices.DeleteFunc(slices.Clone(all), isInside); len(own) > 0 {
+		return own
 	}
-	return 1
+	return all
 }
 
 // kubelet describes a process that is a kubelet.

@@ -66,6 +66,18 @@ func TestFindKubelets(t *testing.T) {
 			link(t, t.TempDir(), filepath.Join(h.Proc, "4", "root"))
 			link(t, "/", filepath.Join(h.Proc, "5", "root"))
 		}, []row{{5, "", ""}, {4, "", ""}}},
+		{"the k3s of this node before a kubelet in a container", func(h Host) {
+			fakeProcess(t, h, 4, "/usr/bin/kubelet", "kubelet")
+			fakeProcess(t, h, 5, "/usr/local/bin/k3s", "k3s", "server")
+			link(t, t.TempDir(), filepath.Join(h.Proc, "4", "root"))
+			link(t, "/", filepath.Join(h.Proc, "5", "root"))
+		}, []row{{5, "k3s", ""}, {4, "", ""}}},
+		{"the kubelet of this node before a k3s in a container", func(h Host) {
+			fakeProcess(t, h, 4, "/usr/local/bin/k3s", "k3s", "server")
+			fakeProcess(t, h, 5, "/usr/bin/kubelet", "kubelet")
+			link(t, t.TempDir(), filepath.Join(h.Proc, "4", "root"))
+			link(t, "/", filepath.Join(h.Proc, "5", "root"))
+		}, []row{{5, "", ""}, {4, "k3s", ""}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := Host{Proc: t.TempDir()}
