@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"syscall"
 
 	securejoin "github.com/cyphar/filepath-securejoin"
 )
@@ -93,10 +94,15 @@ func (h Host) args(pid int) ([]string, error) {
 // errTooLong is the cause of an error about a file above its bound.
 var errTooLong = errors.New("too long")
 
-// readBounded reads a file of at most limit bytes. Of a longer one it gives the
-// beginning and an error.
+// readBounded reads a regular file of at most limit bytes. Of a longer one it gives
+// the beginning and an error. Nothing else is opened, because any process can name
+// it as its file: a pipe has no end, and a device may do something.
 func readBounded(path string, limit int64) ([]byte, error) {
-	f, err := os.Open(path)
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: is no regular file", path)
+	}
+	// If it has become a pipe meanwhile, opening it must not wait for a writer.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}

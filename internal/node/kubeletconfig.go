@@ -88,6 +88,9 @@ func (k *kubeletSettings) parse(text []byte, file string) error {
 	if err != nil {
 		return fmt.Errorf("%s", strings.Join(strings.Fields(err.Error()), " "))
 	}
+	if err := exactKeys(doc); err != nil {
+		return err
+	}
 	var c kubeletConfig
 	if err := json.Unmarshal(doc, &c); err != nil {
 		return err
@@ -120,6 +123,23 @@ func (k *kubeletSettings) parse(text []byte, file string) error {
 			return fmt.Errorf("topologyManagerPolicy: %w", err)
 		}
 		return k.setPolicy(policy, "topologyManagerPolicy", file)
+	}
+	return nil
+}
+
+// exactKeys refuses a key that is one of a KubeletConfiguration but for its case:
+// the kubelet passes over it in the file of --config, and takes it in a drop-in.
+func exactKeys(doc []byte) error {
+	var keys map[string]json.RawMessage
+	if err := json.Unmarshal(doc, &keys); err != nil {
+		return errors.New("it is no mapping: want a KubeletConfiguration")
+	}
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		for _, want := range []string{"apiVersion", "kind", "featureGates", "topologyManagerPolicy"} {
+			if key != want && strings.EqualFold(key, want) {
+				return fmt.Errorf("it has the key %q: want %s", key, want)
+			}
+		}
 	}
 	return nil
 }
