@@ -10,10 +10,11 @@ import (
 	"github.com/nri-compat/nri-compat/internal/report"
 )
 
-// node checks all plugins of this node against its runtime. A plugin that
+// node checks all plugins of this node against its runtimes. A plugin that
 // cannot be read is named all the same: of a program that is connected to the
 // NRI socket nobody may think that it needs nothing. Nothing to check at all is
-// inconclusive: it may be an empty variable in a script.
+// inconclusive: it may be an empty variable in a script. So is a node of which a
+// part could not be seen: what was not found is not compatible.
 func (r *checkRun) node(ctx context.Context) error {
 	if r.requires != nil || r.wants != nil || r.runtimes != nil || r.together {
 		return usagef("nothing to check: name a plugin, or capabilities with --requires")
@@ -22,7 +23,10 @@ func (r *checkRun) node(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("nothing was named to check, and this node cannot be: %w", err)
 	}
-	plugins := facts.plugins(ctx)
+	plugins, complete := facts.plugins(ctx)
+	if !complete {
+		r.gate.add(capability.Inconclusive, false)
+	}
 	refs := make([]string, len(plugins))
 	for i, p := range plugins {
 		refs[i] = p.ref

@@ -34,8 +34,43 @@ type nodeFacts struct {
 }
 
 // look finds the container runtime of this node and its kubelet. The error says
-// that there is neither.
+// that there is neither, or that something of the node did not answer in time.
 func (a *app) look(ctx context.Context, t *inference.Table, o nodeOptions, assumed inference.Values) (*nodeFacts, error) {
+	var n *nodeFacts
+	var err error
+	if !inTime(ctx, lookGrace, func() { n, err = a.lookNode(ctx, t, o, assumed) }) {
+		return nil, fmt.Errorf("this node: a file of it cannot be read, as where a file system hangs: %w", ctx.Err())
+	}
+	return n, err
+}
+
+// lookGrace is how long what has to end with its context may take for that.
+const lookGrace = 2 * time.Second
+
+// inTime calls f, and tells whether it returned before its context ended or soon
+// afterwards. If not, f goes on: the kernel does not give back a thread that reads
+// from a file system that hangs.
+func inTime(ctx context.Context, grace time.Duration, f func()) bool {
+	returned := make(chan struct{})
+	go func() {
+		defer close(returned)
+		f()
+	}()
+	select {
+	case <-returned:
+		return true
+	case <-ctx.Done():
+	}
+	select {
+	case <-returned:
+		return true
+	case <-time.After(grace):
+		return false
+	}
+}
+
+// lookNode is look without an end in time.
+func (a *app) lookNode(ctx context.Context, t *inference.Table, o nodeOptions, assumed inference.Values) (*nodeFacts, error) {
 	n := &nodeFacts{}
 	n.failed = a.lookRuntime(ctx, n, o)
 	n.support = t.Observe(n.observation(), n.values(t, assumed))

@@ -1,15 +1,31 @@
 package cmd
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nri-compat/nri-compat/capability"
 	"github.com/nri-compat/nri-compat/inference"
 	"github.com/nri-compat/nri-compat/internal/node"
 )
+
+// TestInTime: what does not end with its context is not waited for.
+func TestInTime(t *testing.T) {
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	hangs := make(chan struct{})
+	defer close(hangs)
+	if inTime(ended, time.Nanosecond, func() { <-hangs }) {
+		t.Error("what hangs has returned")
+	}
+	if !inTime(t.Context(), time.Nanosecond, func() {}) || !inTime(ended, time.Minute, func() { <-ended.Done() }) {
+		t.Error("what returns was given up")
+	}
+}
 
 // TestLookKubelet: what is found out about a kubelet that is not there to be
 // asked: one inside another program, one whose files cannot be read.

@@ -20,15 +20,22 @@ type nodePlugin struct {
 
 // plugins lists the plugins of this node: those connected to the NRI socket, those
 // that the runtime starts itself, then the device plugins. A process that is
-// connected to NRI and a device plugin is in the list once.
-func (n *nodeFacts) plugins(ctx context.Context) []nodePlugin {
-	var out []nodePlugin
+// connected to NRI and a device plugin is in the list once. The list is complete
+// unless there is a container runtime that could not be asked, or something could
+// not be seen, which the problems then say.
+func (n *nodeFacts) plugins(ctx context.Context) (list []nodePlugin, complete bool) {
+	known := len(n.problems)
 	if n.failed == nil {
-		out = n.nriPlugins(ctx)
+		list = n.nriPlugins(ctx)
 	}
-	if n.kubelet == nil {
-		return out
+	if n.kubelet != nil {
+		list = n.addDevicePlugins(ctx, list)
 	}
+	return list, len(n.problems) == known && (n.failed == nil || n.none)
+}
+
+// addDevicePlugins adds the device plugins of this node to a list.
+func (n *nodeFacts) addDevicePlugins(ctx context.Context, out []nodePlugin) []nodePlugin {
 	devices, gaps, err := n.host.DevicePluginsOf(ctx, n.kubelet.process)
 	if err != nil {
 		n.problems = append(n.problems, err.Error())

@@ -107,7 +107,8 @@ func (o *probeOptions) run(cmd *cobra.Command) error {
 	doc := facts.document(o.head("probe", t))
 	if o.plugins {
 		doc.Plugins = []report.NodePlugin{}
-		for _, p := range facts.plugins(ctx) {
+		plugins, _ := facts.plugins(ctx) // what could not be seen is among the problems
+		for _, p := range plugins {
 			doc.Plugins = append(doc.Plugins, p.document())
 		}
 		doc.Problems = append([]string{}, facts.problems...)

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -17,7 +18,8 @@ import (
 // kubelet says.
 func TestKubeletWire(t *testing.T) {
 	binary := testruntime.BuildKubelet(t, "v1.34.1")
-	if v, err := kubelet.Version(t.Context(), binary); v != "v1.34.1" || err != nil {
+	running := testruntime.StartKubelet(t, binary)
+	if v, err := kubelet.Version(t.Context(), fmt.Sprintf("/proc/%d/exe", running.PID)); v != "v1.34.1" || err != nil {
 		t.Errorf("version %q, %v", v, err)
 	}
 	for _, test := range []struct {
