@@ -46,7 +46,8 @@ const assumedOrigin = "assumed"
 // first claim that is a version decides which release it is. What its socket
 // answers decides about the feature gates behind it, unless somebody has said
 // their value. Where two kinds of evidence contradict each other,
-// Support.Contradictions says so. A kubelet of which no version is known gives a
+// Support.Contradictions says so; a capability that the socket answers as the
+// release cannot is unknown. A kubelet of which no version is known gives a
 // Support without a row, not an error; its Why then says which releases its socket
 // leaves.
 func (t *Table) ObserveKubelet(o KubeletObservation, values Values) Support {
@@ -95,6 +96,10 @@ func (s *Support) weighServed(id capability.ID, served Served) {
 	}
 	if !allows(cell, served) {
 		s.contradict("%s is %s in the pod resources service of the kubelet, which is not so in %s", id, served, s.Runtime.Version)
+		if s.disputed == nil {
+			s.disputed = map[capability.ID]string{}
+		}
+		s.disputed[id] = s.Contradictions[len(s.Contradictions)-1]
 		return
 	}
 	gate, want, gated := strings.Cut(cell.When, "=")

@@ -54,7 +54,8 @@ type Support struct {
 	table    *Table
 	values   Values
 	seen     evidence
-	observed bool // it was seen at first hand: one runtime, not a release
+	observed bool                     // it was seen at first hand: one runtime, not a release
+	disputed map[capability.ID]string // why what was seen of it leaves these unknown
 }
 
 // noSocket is what becomes of a plugin where there is no NRI at all.
@@ -218,6 +219,9 @@ func (s Support) Answer(id capability.ID) capability.Answer {
 	}
 	if off, ok := s.switchedOff(); ok {
 		return off
+	}
+	if why, ok := s.disputed[id]; ok {
+		return capability.Answer{Note: why}
 	}
 	cell, ok := s.table.cell(id, s.Row.Runtime, s.Row.Version)
 	if !ok {

@@ -88,6 +88,8 @@ func TestAskPodResources(t *testing.T) {
 			PodResources{Get: Undecided, Allocatable: On, Problem: "the pod resources service answered Get with: rejected by rate limit"}},
 		{"long", &v127, answers{get: errors.New(strings.Repeat("x", 1000))},
 			PodResources{Get: Undecided, Allocatable: On, Problem: "the pod resources service answered Get with: " + strings.Repeat("x", 300) + "…"}},
+		{"cut within a letter", &v127, answers{get: errors.New("x" + strings.Repeat("é", 500))},
+			PodResources{Get: Undecided, Allocatable: On, Problem: "the pod resources service answered Get with: x" + strings.Repeat("é", 149) + "…"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			socket := serveWire(t, func(s *grpc.Server) {
