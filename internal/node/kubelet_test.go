@@ -175,6 +175,11 @@ func TestKubeletConfig(t *testing.T) {
 		"/relative/kubelet.yaml": kubeletHead + "featureGates: {R: true}\n",
 		"/broken/a.conf":         "kind: Pod\n",
 	})
+	for i := range maxDropInEntries {
+		if err := os.MkdirAll(root.path(fmt.Sprintf("/huge/%d", i)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
 	// A link as it is in a container: it leads to the same place there only.
 	link(t, "/kubelet.yaml", filepath.Join(root.Root, "link.yaml"))
 	h := Host{Proc: t.TempDir()}
@@ -212,6 +217,7 @@ func TestKubeletConfig(t *testing.T) {
 		{"no such file", []string{"--config=/none"}, nil, "", "", "no such file"},
 		{"no such directory", []string{"--config-dir=/none"}, nil, "", "", "no such file"},
 		{"another kind", []string{"--config=/broken.yaml"}, nil, "", "", "/broken.yaml: it is a \"Pod\""},
+		{"a directory of something else", []string{"--config-dir=/huge"}, nil, "", "", "it is no directory of drop-ins"},
 		{"a drop-in of another kind", []string{"--config-dir=/broken"}, nil, "", "", "/broken/a.conf: it is a \"Pod\""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
