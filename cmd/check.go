@@ -70,7 +70,7 @@ plugins, against the node's runtimes. The file also stands in for --runtime,
 drivers that serve several versions of a service have such needs.
 
 Exit status 3 if something required is missing, switched off or harmful, 4 if
-something required could not be decided.`,
+something required could not be decided, or plugins of the node could not be seen.`,
 		Example: `  nri-compat check ./bin/plugin --runtime containerd@2.0.5 --runtime cri-o@1.34
   sudo nri-compat check
   nri-compat check image:registry.example/plugin:v1 --runtime 'containerd@>=1.7'
