@@ -49,7 +49,7 @@ func TestObserved(t *testing.T) {
 					}
 					t.Fatalf("%v\n%s", err, out)
 				}
-				code, stdout, stderr := run([]string{"observe", program, "--kubelet", "-o", "json"}, os.Environ())
+				code, stdout, stderr := run([]string{"observe", program, "--kubelet", "--timeout", "2m", "-o", "json"}, os.Environ())
 				if code != 0 || stderr != "" {
 					t.Errorf("exit status %d: %s", code, stderr)
 				}
