@@ -58,7 +58,7 @@ func (k Kubelet) PodResources() string {
 
 // FindKubelets finds the kubelets of the node: first those that see the same files
 // as this process, then those in containers, each in ascending order of their
-// process ids. Programs that have a kubelet inside, or start one of their own, are
+// process ids, but those of an ordinary user last: a kubelet is root's. Programs that have a kubelet inside, or start one of their own, are
 // among them if no process beside them is a kubelet. The error is about processes
 // that could not be looked at; the result is then incomplete.
 func (h Host) FindKubelets() ([]Kubelet, error) {
@@ -99,13 +99,31 @@ func (h Host) FindKubelets() ([]Kubelet, error) {
 	return found, nil
 }
 
-// ownOnes gives the kubelets with a process of their own, or all if none has one.
+// ownOnes gives the kubelets with a process of their own, or all if none has one,
+// root's first.
 func ownOnes(all []Kubelet) []Kubelet {
 	isInside := func(k Kubelet) bool { return k.Inside != "" }
 	if own := slices.DeleteFunc(slices.Clone(all), isInside); len(own) > 0 {
-		return own
+		all = own
 	}
+	slices.SortStableFunc(all, func(a, b Kubelet) int { return a.users() - b.users() })
 	return all
+}
+
+// userID is the line of /proc/PID/status with the user that a process runs as.
+var userID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^Uid:\t\d+\t(\d+)\t`) })
+
+// users is 1 for the process of an ordinary user, and 0 for one of root or where
+// that cannot be seen.
+func (k Kubelet) users() int {
+	text, err := readBounded(path.Join(path.Dir(k.File), "status"), maxProcFile)
+	if err != nil {
+		return 0
+	}
+	if m := userID().FindSubmatch(text); m != nil && string(m[1]) != "0" {
+		return 1
+	}
+	return 0
 }
 
 // kubelet describes a process that is a kubelet.

@@ -30,6 +30,13 @@ func TestFindKubelets(t *testing.T) {
 			fakeProcess(t, h, 7, "/usr/bin/kubectl", "kubectl", "get", "kubelet")
 			fakeProcess(t, h, 8, "/usr/bin/kubelet", "kubelet", "--version")
 		}, []row{{4, "", ""}, {5, "", ""}, {30, "", ""}}},
+		{"root's before those of ordinary users", func(h Host) {
+			fakeProcess(t, h, 2, "/home/u/kubelet", "kubelet")
+			fakeStatus(t, h, 2, "Name:\tkubelet\nUid:\t0\t1000\t0\t0\n")
+			fakeProcess(t, h, 3, "/usr/bin/kubelet", "kubelet")
+			fakeStatus(t, h, 3, "Name:\tkubelet\nUid:\t0\t0\t0\t0\nGid:\t0\t7\t0\t0\n")
+			fakeProcess(t, h, 4, "/usr/bin/kubelet", "kubelet")
+		}, []row{{3, "", ""}, {4, "", ""}, {2, "", ""}}},
 		{"k3s", func(h Host) {
 			fakeProcess(t, h, 4, "/var/lib/rancher/k3s/data/abc/bin/k3s", "/usr/local/bin/k3s", "server")
 			fakeProcess(t, h, 5, "/var/lib/rancher/k3s/data/abc/bin/k3s", "containerd", "-c", "/k3s.toml")
@@ -304,4 +311,12 @@ func FuzzKubeletFlags(f *testing.F) {
 			}
 		}
 	})
+}
+
+// fakeStatus gives a process a status.
+func fakeStatus(t *testing.T, h Host, pid int, text string) {
+	t.Helper()
+	if err := os.WriteFile(h.proc(pid, "status"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
 }
