@@ -181,17 +181,42 @@ func tree(t *testing.T, root string) []string {
 	return out
 }
 
-// TestForksAreEnded: what a program leaves running is named and ended.
+// TestForksAreEnded: what a program leaves running is named and ended, and
+// nothing else is named, also where /proc shows the machine: because the program
+// unmounts it, as it is where none can be mounted.
 func TestForksAreEnded(t *testing.T) {
 	mark := fmt.Sprintf("86%d", os.Getpid())
-	got, last := inside(t, Spec{}, order{}, fmt.Sprintf(`
-		setsid sleep %[1]s & setsid sleep %[1]s &
-		until [ "$(cat /proc/[0-9]*/comm | grep -c sleep)" = 2 ]; do :; done`, mark))
-	if last.Exit != "exit status 0" || !slices.Equal(last.Alive, []string{"sleep", "sleep"}) {
-		t.Errorf("%+v\n%s", last, got)
+	for _, then := range []string{"true", "umount -l /proc"} {
+		got, last := inside(t, Spec{}, order{}, fmt.Sprintf(`
+			setsid sleep %[1]s & setsid sleep %[1]s &
+			until [ "$(cat /proc/[0-9]*/comm | grep -c sleep)" = 2 ]; do :; done
+			%[2]s`, mark, then))
+		if last.Exit != "exit status 0" || !slices.Equal(last.Alive, []string{"sleep", "sleep"}) {
+			t.Errorf("%s: %+v\n%s", then, last, got)
+		}
+		if pids := running(t, mark); len(pids) > 0 {
+			t.Errorf("%s: still running: %v", then, pids)
+		}
 	}
-	if pids := running(t, mark); len(pids) > 0 {
-		t.Errorf("still running: %v", pids)
+}
+
+// TestProcess: what the status file of a process says, whatever its name is.
+func TestProcess(t *testing.T) {
+	for _, test := range []struct {
+		status string
+		name   string
+		inner  int
+		zombie bool
+	}{
+		{"Name:\tsleep\nState:\tS (sleeping)\nPid:\t812\nNSpid:\t812\t7\n", "sleep", 7, false},
+		{"Name:\tState: Z) x\\n\nState:\tR (running)\nNSpid:\t5\n", "State: Z) x\\n", 5, false},
+		{"Name:\tsh\nState:\tZ (zombie)\nNSpid:\t5\n", "sh", 5, true},
+		{"Name", "", 0, false},
+		{"", "", 0, false},
+	} {
+		if name, inner, zombie := process(test.status); name != test.name || inner != test.inner || zombie != test.zombie {
+			t.Errorf("%q: %q %d %v", test.status, name, inner, zombie)
+		}
 	}
 }
 

@@ -125,23 +125,60 @@ func (s *Stage) Alive() []string {
 	if err != nil {
 		return nil
 	}
+	self, _ := os.Readlink("/proc/self") // of no proc file system
 	var names []string
 	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil || pid == 1 || pid == s.program.Process.Pid {
+		number, err := strconv.Atoi(e.Name())
+		if err != nil {
 			continue
 		}
-		stat, err := os.ReadFile(filepath.Join("/proc", e.Name(), "stat"))
+		status, err := os.ReadFile(filepath.Join("/proc", e.Name(), "status"))
 		if err != nil {
 			continue // it has just ended
 		}
-		open, end := strings.IndexByte(string(stat), '('), strings.LastIndexByte(string(stat), ')')
-		if open < 0 || end < open || strings.HasPrefix(string(stat[end+1:]), " Z") {
-			continue
+		name, inner, zombie := process(string(status))
+		// Where no proc of its own could be mounted, or the program has unmounted it,
+		// this one shows all processes of the machine, under other numbers.
+		if self != "1" {
+			if !sameNamespace(e.Name()) {
+				continue
+			}
+			number = inner
 		}
-		names = append(names, string(stat[open+1:end]))
+		if !zombie && number != 1 && number != s.program.Process.Pid {
+			names = append(names, name)
+		}
 	}
 	return names
+}
+
+// sameNamespace tells whether a process is known to be in the process namespace
+// of this one.
+func sameNamespace(number string) bool {
+	ours, err := os.Readlink("/proc/self/ns/pid")
+	if err != nil {
+		return false
+	}
+	its, err := os.Readlink(filepath.Join("/proc", number, "ns/pid"))
+	return err == nil && its == ours
+}
+
+// process reads the status file of a process: its name, its number in its own
+// namespace, and whether it has ended and nobody has asked how.
+func process(status string) (name string, inner int, zombie bool) {
+	for line := range strings.Lines(status) {
+		field, value, _ := strings.Cut(line, ":")
+		value = strings.TrimSpace(value)
+		switch field {
+		case "Name":
+			name = value
+		case "State":
+			zombie = strings.HasPrefix(value, "Z")
+		case "NSpid":
+			inner, _ = strconv.Atoi(value[strings.LastIndexAny(value, " \t")+1:])
+		}
+	}
+	return name, inner, zombie
 }
 
 // Stop asks the program to end with SIGTERM and waits for that, at most for the
