@@ -71,9 +71,11 @@ func Start(ctx context.Context, self []string, spec Spec, config any, stdout, st
 }
 
 // namespaces are those of the stage. It leads a session of its own, so that a
-// key pressed at the terminal does not reach the program past us.
+// key pressed at the terminal does not reach the program past us. If this process
+// is killed the kernel kills the stage, also one that the program keeps from
+// noticing: root can stop it.
 func namespaces() *syscall.SysProcAttr {
-	attr := &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWPID, Setsid: true}
+	attr := &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWPID, Setsid: true, Pdeathsig: syscall.SIGKILL}
 	if uid := os.Geteuid(); uid != 0 {
 		attr.Cloneflags |= syscall.CLONE_NEWUSER
 		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: uid, Size: 1}}
@@ -106,9 +108,11 @@ func (b *Box) Next(v any) error {
 	return json.Unmarshal(m.Data, v)
 }
 
-// Wait waits until nothing of the sandbox runs any more.
+// Wait waits until nothing of the sandbox runs any more. Messages that were not
+// asked for until now are lost.
 func (b *Box) Wait() error {
-	defer b.pipe.Close()
+	// A stage that has more to say than the pipe holds would wait for ever.
+	b.pipe.Close()
 	err := b.cmd.Wait()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) || errors.Is(err, exec.ErrWaitDelay) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {

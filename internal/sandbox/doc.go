@@ -12,7 +12,7 @@
 //
 //   - Whatever the program forks ends with the stage, because the kernel ends a
 //     process namespace with its first process; the stage ends with the outer
-//     process, because it notices when its standard input is closed.
+//     process, because the kernel kills it then.
 //   - Mounts and the contents of the directories that [Spec] names are seen by
 //     the program only, and are gone when it is. Where such a directory does not
 //     exist, it is not made on the machine either.

@@ -18,8 +18,9 @@ import (
 )
 
 // order is what the stage of these tests is told to do: to wait until the
-// program has ended, or for its signal.
-type order struct{ Signal bool }
+// program has ended, or for its signal; not to notice that the outer process is
+// gone; to say more than anybody wants to know.
+type order struct{ Signal, Deaf, Talks bool }
 
 // said is what it reports.
 type said struct {
@@ -30,8 +31,9 @@ type said struct {
 }
 
 func TestMain(m *testing.M) {
-	if filepath.Base(os.Args[0]) == "stage" {
-		if err := stage(); err != nil {
+	role := map[string]func() error{"stage": stage, "outer": outer}[filepath.Base(os.Args[0])]
+	if role != nil {
+		if err := role(); err != nil {
 			os.Exit(1)
 		}
 		os.Exit(0)
@@ -57,6 +59,14 @@ func stage() error {
 	if err := s.Send(said{Ready: true}); err != nil {
 		return err
 	}
+	if o.Deaf {
+		<-s.Ended()
+	}
+	for n := 0; o.Talks && n < 1000; n++ {
+		if err := s.Send(said{Exit: strings.Repeat("x", 1000)}); err != nil {
+			return err
+		}
+	}
 	select {
 	case <-s.Ended():
 	case <-s.Gone():
@@ -66,6 +76,20 @@ func stage() error {
 	out.Stubborn = !s.Stop(100 * time.Millisecond)
 	out.Alive = s.Alive()
 	return s.Send(out)
+}
+
+// outer runs a program for ever, with a stage that does not notice anything.
+func outer() error {
+	box, err := Start(context.Background(), []string{"stage"}, Spec{Command: []string{"/bin/sleep", os.Args[1]}, Dir: "/"}, order{Deaf: true}, io.Discard, io.Discard)
+	if err != nil {
+		return err
+	}
+	var s said
+	if err := box.Next(&s); err != nil {
+		return err
+	}
+	fmt.Println("it runs")
+	return box.Wait()
 }
 
 // needsNamespaces skips a test where namespaces may not be made.
@@ -179,106 +203,6 @@ func tree(t *testing.T, root string) []string {
 		t.Fatal(err)
 	}
 	return out
-}
-
-// TestForksAreEnded: what a program leaves running is named and ended, and
-// nothing else is named, also where /proc shows the machine: because the program
-// unmounts it, as it is where none can be mounted.
-func TestForksAreEnded(t *testing.T) {
-	mark := fmt.Sprintf("86%d", os.Getpid())
-	for _, then := range []string{"true", "umount -l /proc"} {
-		got, last := inside(t, Spec{}, order{}, fmt.Sprintf(`
-			setsid sleep %[1]s & setsid sleep %[1]s &
-			until [ "$(cat /proc/[0-9]*/comm | grep -c sleep)" = 2 ]; do :; done
-			%[2]s`, mark, then))
-		if last.Exit != "exit status 0" || !slices.Equal(last.Alive, []string{"sleep", "sleep"}) {
-			t.Errorf("%s: %+v\n%s", then, last, got)
-		}
-		if pids := running(t, mark); len(pids) > 0 {
-			t.Errorf("%s: still running: %v", then, pids)
-		}
-	}
-}
-
-// TestProcess: what the status file of a process says, whatever its name is.
-func TestProcess(t *testing.T) {
-	for _, test := range []struct {
-		status string
-		name   string
-		inner  int
-		zombie bool
-	}{
-		{"Name:\tsleep\nState:\tS (sleeping)\nPid:\t812\nNSpid:\t812\t7\n", "sleep", 7, false},
-		{"Name:\tState: Z) x\\n\nState:\tR (running)\nNSpid:\t5\n", "State: Z) x\\n", 5, false},
-		{"Name:\tsh\nState:\tZ (zombie)\nNSpid:\t5\n", "sh", 5, true},
-		{"Name", "", 0, false},
-		{"", "", 0, false},
-	} {
-		if name, inner, zombie := process(test.status); name != test.name || inner != test.inner || zombie != test.zombie {
-			t.Errorf("%q: %q %d %v", test.status, name, inner, zombie)
-		}
-	}
-}
-
-// TestStubborn: a program that does not end on SIGTERM is ended all the same,
-// with one that does it is said so.
-func TestStubborn(t *testing.T) {
-	mark := fmt.Sprintf("87%d", os.Getpid())
-	_, last := inside(t, Spec{}, order{Signal: true}, "trap '' TERM; kill -USR1 1; sleep "+mark)
-	if !last.Stubborn || last.Exit != "" {
-		t.Errorf("%+v", last)
-	}
-	if pids := running(t, mark); len(pids) > 0 {
-		t.Errorf("still running: %v", pids)
-	}
-	if _, last := inside(t, Spec{}, order{Signal: true}, "kill -USR1 1; exec sleep "+mark); last.Stubborn || last.Exit != "" {
-		t.Errorf("%+v", last)
-	}
-}
-
-// running lists the processes with a word in their command line.
-func running(t *testing.T, word string) []string {
-	t.Helper()
-	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []string
-	for _, f := range files {
-		if text, err := os.ReadFile(f); err == nil && strings.Contains(string(text), word) && !strings.Contains(f, "/self/") {
-			out = append(out, f)
-		}
-	}
-	return out
-}
-
-// TestEndsWithTheOuterProcess: when the context ends, so does everything.
-func TestEndsWithTheOuterProcess(t *testing.T) {
-	needsNamespaces(t)
-	mark := fmt.Sprintf("88%d", os.Getpid())
-	ctx, cancel := context.WithCancel(t.Context())
-	spec := Spec{Command: []string{"/bin/sleep", mark}, Env: os.Environ(), Dir: "/"}
-	box, err := Start(ctx, []string{"stage"}, spec, order{}, io.Discard, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var s said
-	if err := box.Next(&s); err != nil || !s.Ready {
-		t.Fatal(err, s)
-	}
-	if len(running(t, mark)) != 1 {
-		t.Error("it does not run")
-	}
-	cancel()
-	for err == nil {
-		err = box.Next(&s)
-	}
-	if err := box.Wait(); err != nil {
-		t.Error(err)
-	}
-	if pids := running(t, mark); len(pids) > 0 {
-		t.Errorf("still running: %v", pids)
-	}
 }
 
 // TestCannotStart: one clear line for each way in which it can fail.
