@@ -37,7 +37,7 @@ type Spec struct {
 	// first. They need not exist.
 	Empty []string `json:"empty"`
 	// Copied are absolute paths of directories of which the program sees copies
-	// of the regular files, of at most 1 MiB each. Those that do not exist are
-	// seen empty.
+	// of the regular files that this user can read, of at most 1 MiB each. Those
+	// that do not exist are seen empty.
 	Copied []string `json:"copied"`
 }

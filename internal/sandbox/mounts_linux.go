@@ -1,8 +1,10 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -51,6 +53,9 @@ func empty(dir string) error {
 		if existing == "/" {
 			return err
 		}
+		if link, err := os.Readlink(existing); err == nil {
+			return fmt.Errorf("%s: the symbolic link %s leads to %s, which is not there: make it, or remove the link", dir, existing, link)
+		}
 		missing = filepath.Join(filepath.Base(existing), missing)
 		existing = filepath.Dir(existing)
 	}
@@ -95,7 +100,13 @@ func again(dir string) error {
 	for _, e := range entries {
 		// Through the descriptor the path leads below the new mount.
 		from := fmt.Sprintf("/proc/self/fd/%d/%s", below.Fd(), e.Name())
-		if err := show(from, filepath.Join(dir, e.Name()), e); err != nil {
+		to := filepath.Join(dir, e.Name())
+		if err := show(from, to, e); errors.Is(err, fs.ErrNotExist) {
+			// It has just been removed on the machine: /run is never quiet.
+			if err := os.RemoveAll(to); err != nil {
+				return err
+			}
+		} else if err != nil {
 			return err
 		}
 	}
@@ -127,8 +138,9 @@ func show(from, to string, e os.DirEntry) error {
 // copied makes a directory that has copies of the files that are in it.
 func copied(dir string) error {
 	files := map[string][]byte{}
+	// What this user may not read the program could not read either.
 	entries, err := os.ReadDir(dir)
-	if err != nil && !os.IsNotExist(err) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
 		return err
 	}
 	for _, e := range entries {
@@ -137,6 +149,9 @@ func copied(dir string) error {
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+			continue
+		}
 		if err != nil {
 			return err
 		}

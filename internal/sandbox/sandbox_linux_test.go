@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -130,86 +129,12 @@ func inside(t *testing.T, spec Spec, o order, script string) (string, said) {
 	return out.String(), last
 }
 
-// TestDirectories: what is to be empty is empty inside and the same as before
-// outside, also where it does not exist, and what lies next to it stays.
-func TestDirectories(t *testing.T) {
-	root := t.TempDir()
-	for name, text := range map[string]string{"full/file": "x", "full/dir/file": "y", "next/file": "z", "next/.hidden": "h", "specs/a.json": "{}", "specs/dir/b.json": "{}"} {
-		if err := os.MkdirAll(filepath.Join(root, filepath.Dir(name)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o640); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Symlink("file", filepath.Join(root, "next/link")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("full", filepath.Join(root, "short")); err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Mkfifo(filepath.Join(root, "next/fifo"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	before := tree(t, root)
-	spec := Spec{
-		Empty:  []string{root + "/short", root + "/next/new/deep", root + "/next/new/other"},
-		Copied: []string{root + "/specs", root + "/gone/specs"},
-	}
-	got, last := inside(t, spec, order{}, fmt.Sprintf(`
-		cd %s
-		echo full: $(ls -A full)
-		echo next: $(ls -A next) $(cat next/file next/link next/.hidden)
-		echo new: $(ls next/new)
-		test -p next/fifo && echo fifo
-		echo specs: $(ls specs) $(cat specs/a.json)
-		for f in full/made next/made next/new/deep/made specs/made gone/specs/made; do echo mine > $f || exit 1; done
-		grep -c "$PWD" /proc/mounts >/dev/null && echo mounts
-		echo pid $$
-		exit 7`, root))
-	want := `full:
-next: .hidden fifo file link new zzh
-new: deep other
-fifo
-specs: a.json {}
-mounts
-`
-	if !strings.HasPrefix(got, want) {
-		t.Errorf("inside:\n%s\nwant\n%s", got, want)
-	}
-	if last.Exit != "exit status 7" {
-		t.Errorf("%+v", last)
-	}
-	if after := tree(t, root); !slices.Equal(after, before) {
-		t.Errorf("outside:\n%v\nbefore\n%v", after, before)
-	}
-	mounts, err := os.ReadFile("/proc/self/mounts")
-	if err != nil || strings.Contains(string(mounts), root) {
-		t.Errorf("a mount is left: %v", err)
-	}
-}
-
-// tree lists what is below a directory, with modes and sizes.
-func tree(t *testing.T, root string) []string {
-	t.Helper()
-	var out []string
-	err := filepath.Walk(root, func(path string, info os.FileInfo, err error) error {
-		if err == nil {
-			out = append(out, fmt.Sprintf("%s %v %d", path, info.Mode(), info.Size()))
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
 // TestCannotStart: one clear line for each way in which it can fail.
 func TestCannotStart(t *testing.T) {
 	needsNamespaces(t)
-	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o644); err != nil {
+	dir := t.TempDir()
+	file, script, link := filepath.Join(dir, "file"), filepath.Join(dir, "scripts/script"), filepath.Join(dir, "link")
+	if err := errors.Join(os.WriteFile(file, nil, 0o644), os.Mkdir(filepath.Dir(script), 0o755), os.WriteFile(script, []byte("#!/no/such/shell\n"), 0o755), os.Symlink("/no-such-directory", link)); err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
@@ -222,6 +147,9 @@ func TestCannotStart(t *testing.T) {
 		{"no such directory", Spec{Command: []string{"/bin/true"}, Dir: "/no/such"}, "start the plugin: its directory is not there any more: stat /no/such: no such file or directory"},
 		{"a file in the way", Spec{Command: []string{"/bin/true"}, Empty: []string{file}}, "directories of its own for the plugin: mount a tmpfs on " + file + ": not a directory"},
 		{"a file above", Spec{Command: []string{"/bin/true"}, Empty: []string{file + "/dir"}}, "directories of its own for the plugin: "},
+		{"a link to nothing", Spec{Command: []string{"/bin/true"}, Empty: []string{link + "/dir"}}, link + " leads to /no-such-directory, which is not there"},
+		{"no interpreter", Spec{Command: []string{script}}, "no such file or directory: the file is there, but what it names as its interpreter is not"},
+		{"hidden", Spec{Command: []string{script}, Empty: []string{filepath.Dir(script)}}, "what is in " + filepath.Dir(script) + " is hidden from it: copy it"},
 		{"nothing above", Spec{Command: []string{"/bin/true"}, Empty: []string{"/no-such-directory/dir"}}, "there is no /no-such-directory/dir here"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -276,7 +204,7 @@ func TestAsUser(t *testing.T) {
 	if err := errors.Join(os.WriteFile(program, self, 0o755), os.Chmod(dir, 0o755)); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), program, "-test.v", "-test.run", "^(TestDirectories|TestForksAreEnded|TestCannotStart)$")
+	cmd := exec.CommandContext(t.Context(), program, "-test.v", "-test.run", "^(TestDirectories|TestUnreadable|TestForksAreEnded|TestCannotStart)$")
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	out, err := cmd.CombinedOutput()
@@ -285,56 +213,5 @@ func TestAsUser(t *testing.T) {
 	}
 	if bytes.Contains(out, []byte("--- SKIP")) {
 		t.Skipf("a user may not make namespaces here:\n%s", out)
-	}
-}
-
-// TestUnmountedOutside: a sandbox does not keep a file system busy that is
-// unmounted while it runs.
-func TestUnmountedOutside(t *testing.T) {
-	needsNamespaces(t)
-	// Unmounts are told by the file system above, if it is shared, as systemd makes
-	// all of them.
-	above := t.TempDir()
-	dir := filepath.Join(above, "volume")
-	if err := syscall.Mount("tmpfs", above, "tmpfs", 0, ""); err != nil {
-		t.Skipf("no file system may be mounted here: %v", err)
-	}
-	defer func() { _ = syscall.Unmount(above, syscall.MNT_DETACH) }()
-	if err := errors.Join(syscall.Mount("", above, "", syscall.MS_SHARED, ""), os.Mkdir(dir, 0o755), syscall.Mount("tmpfs", dir, "tmpfs", 0, "")); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	mark := fmt.Sprintf("89%d", os.Getpid())
-	box, err := Start(ctx, []string{"stage"}, Spec{Command: []string{"/bin/sleep", mark}, Env: os.Environ(), Dir: "/"}, order{}, io.Discard, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var s said
-	if err := box.Next(&s); err != nil {
-		t.Fatal(err)
-	}
-	inside := func() bool {
-		text, err := os.ReadFile(filepath.Join(filepath.Dir(running(t, mark)[0]), "mounts"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return strings.Contains(string(text), " "+dir+" ")
-	}
-	if !inside() {
-		t.Error("the program does not see the file system")
-	}
-	if err := syscall.Unmount(dir, 0); err != nil {
-		t.Fatal(err)
-	}
-	if inside() {
-		t.Error("the program keeps the file system busy")
-	}
-	cancel()
-	for err == nil {
-		err = box.Next(&s)
-	}
-	if err := box.Wait(); err != nil {
-		t.Error(err)
 	}
 }

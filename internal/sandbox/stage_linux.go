@@ -2,11 +2,14 @@ package sandbox
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -31,7 +34,6 @@ type Stage struct {
 	pipe    *json.Encoder
 	program *exec.Cmd
 	ended   chan struct{}
-	exit    error
 }
 
 // Enter is called by the first process of the namespaces: it reads from stdin
@@ -94,14 +96,31 @@ func (s *Stage) Run() error {
 	s.program.Stdout, s.program.Stderr = os.NewFile(1, "stdout"), os.NewFile(2, "stderr")
 	s.program.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := s.program.Start(); err != nil {
-		return s.Fail(fmt.Errorf("start the plugin: %w", err))
+		return s.Fail(fmt.Errorf("start the plugin: %w%s", err, s.why(err)))
 	}
 	s.ended = make(chan struct{})
 	go func() {
 		defer close(s.ended)
-		s.exit = s.program.Wait()
+		_ = s.program.Wait() // [Stage.Exit] tells how it ended
 	}()
 	return nil
+}
+
+// why explains an error that blames a program which is there.
+func (s *Stage) why(err error) string {
+	program := s.spec.Command[0]
+	if !errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	if _, err := os.Stat(program); err == nil {
+		return ": the file is there, but what it names as its interpreter is not: install that, or link the program statically"
+	}
+	for _, dir := range slices.Concat(s.spec.Empty, s.spec.Copied) {
+		if rest, err := filepath.Rel(dir, program); err == nil && filepath.IsLocal(rest) {
+			return ": what is in " + dir + " is hidden from it: copy it to another directory"
+		}
+	}
+	return ""
 }
 
 // Ended is closed when the program has ended; what it forked may live on.
