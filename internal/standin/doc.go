@@ -8,10 +8,11 @@
 //
 //   - Every call has a deadline, every message the size limit of the kubelet
 //     (4 MiB), and what is kept of a plugin that registers or reports without
-//     end is bounded.
+//     end, or sends megabytes as a name, is bounded.
 //   - It touches nothing outside of its directories. It makes its socket in one
 //     and removes it. Unlike a kubelet it removes no other file there.
 //
-// The strings in an [Observation] are what the plugin sent, byte for byte. They
-// may hold control characters; whoever prints them has to escape them.
+// The strings in an [Observation] are the first KiB of what the plugin sent, byte
+// for byte. They may hold control characters; whoever prints them has to escape
+// them.
 package standin

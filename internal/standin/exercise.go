@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 
-	"google.golang.org/protobuf/proto"
 	"k8s.io/kubelet/pkg/apis/deviceplugin/v1beta1"
 )
 
@@ -22,7 +21,7 @@ func (v *visit) exercise(client v1beta1.DevicePluginClient) {
 	chosen := healthy[:1]
 	b, options := v.s.o.Behaviour, v.effective()
 	if options.GetPreferredAllocationAvailable && (b.Preferred || b.Curious) {
-		if preferred := v.prefer(ctx, client, healthy); len(preferred) == 1 {
+		if preferred := v.prefer(ctx, client, healthy); len(preferred) > 0 {
 			chosen = preferred
 		}
 	}
@@ -53,8 +52,8 @@ func (v *visit) effective() PluginOptions {
 	return out
 }
 
-// prefer lets the plugin choose one of its devices, and returns its choice if
-// it is one of them.
+// prefer lets the plugin choose one of its devices, and returns its choice, the
+// first that is one of them.
 func (v *visit) prefer(ctx context.Context, client v1beta1.DevicePluginClient, available []string) []string {
 	ctx, cancel := context.WithTimeout(ctx, v.s.o.CallTimeout)
 	defer cancel()
@@ -64,17 +63,18 @@ func (v *visit) prefer(ctx context.Context, client v1beta1.DevicePluginClient, a
 	})
 	var chosen []string
 	v.call(ctx, "GetPreferredAllocation", err, func(r *Registration) {
-		r.noteUnknown("PreferredAllocationResponse", hasUnknown(resp))
+		r.noteUnknown(resp)
 		if len(resp.GetContainerResponses()) == 0 {
 			return // no preference
 		}
-		chosen = resp.ContainerResponses[0].GetDeviceIDs()
-		r.Preferred = slices.Clone(chosen[:min(len(chosen), maxListed)])
-		for _, id := range chosen {
-			if !slices.Contains(available, id) {
-				r.Oddities = append(slices.Clip(r.Oddities), fmt.Sprintf("GetPreferredAllocation chooses %q, which is none of the devices it was offered: the kubelet passes over it", id))
-				chosen = nil
+		r.Preferred = bounded(resp.ContainerResponses[0].GetDeviceIDs())
+		for _, id := range resp.ContainerResponses[0].GetDeviceIDs() {
+			switch {
+			case slices.Contains(available, id):
+				chosen = []string{id} // of several a kubelet takes any
 				return
+			case len(r.Oddities) < maxListed:
+				r.Oddities = append(slices.Clip(r.Oddities), fmt.Sprintf("GetPreferredAllocation chooses %q, which is none of the devices it was offered: the kubelet passes over it", short(id)))
 			}
 		}
 	})
@@ -90,13 +90,12 @@ func (v *visit) allocate(ctx context.Context, client v1beta1.DevicePluginClient,
 		ContainerRequests: []*v1beta1.ContainerAllocateRequest{{DevicesIds: devices}},
 	})
 	v.call(ctx, "Allocate", err, func(r *Registration) {
-		r.noteUnknown("AllocateResponse", hasUnknown(resp))
+		r.noteUnknown(resp)
 		if len(resp.GetContainerResponses()) == 0 {
 			r.Faults = append(slices.Clip(r.Faults), "Allocate answers for no container: the pod is not admitted")
 			return
 		}
 		r.Allocated = allocation(resp.ContainerResponses[0])
-		r.noteUnknown("ContainerAllocateResponse", hasUnknown(resp.ContainerResponses[0]))
 	})
 	return err == nil
 }
@@ -119,23 +118,6 @@ func names[T any](list []T, name func(T) string) []string {
 	}
 	slices.SortFunc(out, cmp.Compare)
 	return bounded(out)
-}
-
-// bounded returns the beginning of a list, never nil.
-func bounded(list []string) []string {
-	return append([]string{}, list[:min(len(list), maxListed)]...)
-}
-
-func (r *Registration) noteUnknown(message string, is bool) {
-	if is && !slices.Contains(r.Unknown, message) {
-		r.Unknown = append(slices.Clip(r.Unknown), message)
-	}
-}
-
-// hasUnknown tells whether a message has fields that the API of this program
-// does not.
-func hasUnknown(m proto.Message) bool {
-	return m != nil && m.ProtoReflect().IsValid() && len(m.ProtoReflect().GetUnknown()) > 0
 }
 
 func pluginOptions(o *v1beta1.DevicePluginOptions) *PluginOptions {

@@ -21,6 +21,9 @@ const (
 	// callTimeout bounds the calls of a plugin. A kubelet waits for ever, except
 	// for PreStartContainer, where it waits for 30 s.
 	callTimeout = 10 * time.Second
+	// infoTimeout is how long every kubelet waits for a plugin in its plugins
+	// directory to say who it is.
+	infoTimeout = time.Second
 	// deviceWait is how long a plugin may take to list a healthy device after it
 	// has sent a list without one.
 	deviceWait = 3 * time.Second
@@ -31,7 +34,6 @@ const (
 	maxRegistrations = 32
 	maxUpdates       = 1000
 	maxDevices       = 16
-	maxListed        = 64
 )
 
 // Options say where and how to play a kubelet.
@@ -78,7 +80,7 @@ type Kubelet struct {
 
 	mutex sync.Mutex
 	seen  Observation
-	busy  int           // registrations that are being looked at
+	busy  int           // registrations and sockets that are being looked at
 	news  chan struct{} // something happened
 }
 
@@ -142,6 +144,14 @@ func (s *Kubelet) Wait(ctx context.Context, over func() bool) error {
 			}
 		}
 	}
+}
+
+// hold keeps the stand-in from being idle until its result is called.
+func (s *Kubelet) hold() func() {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.busy++
+	return func() { s.change(func(*Observation) { s.busy-- }) }
 }
 
 // idle tells whether something was seen and all of it was looked at.

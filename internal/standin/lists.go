@@ -87,9 +87,22 @@ func (v *visit) receive(stream v1beta1.DevicePlugin_ListAndWatchClient, lists ch
 		case <-enough:
 		}
 		if err != nil {
+			v.ended(n-1, err)
 			return
 		}
 	}
+}
+
+// ended notes how a stream ended that had begun with lists.
+func (v *visit) ended(lists int, err error) {
+	if lists == 0 || v.s.ctx.Err() != nil {
+		return // the call has failed; the stand-in ends it
+	}
+	end := &Call{Method: "ListAndWatch", Code: codes.OK.String()}
+	if !errors.Is(err, io.EOF) {
+		end.Error, end.Code = short(status.Convert(err).Message()), status.Code(err).String()
+	}
+	v.note(func(r *Registration) { r.Ended = end })
 }
 
 // count notes how many lists there were. Of most nobody is told: a plugin that
@@ -108,7 +121,7 @@ func (v *visit) count(n int) {
 // returns the healthy ones in the order of the list.
 func (r *Registration) take(list *v1beta1.ListAndWatchResponse) []string {
 	r.DeviceCount, r.Devices = len(list.GetDevices()), []Device{}
-	r.noteUnknown("ListAndWatchResponse", hasUnknown(list))
+	r.noteUnknown(list)
 	var healthy []string
 	seen := map[string]bool{}
 	twice := false
@@ -118,7 +131,6 @@ func (r *Registration) take(list *v1beta1.ListAndWatchResponse) []string {
 		if d.GetHealth() == v1beta1.Healthy {
 			healthy = append(healthy, d.GetID())
 		}
-		r.noteUnknown("Device", hasUnknown(d))
 		r.keep(d)
 	}
 	if twice {
@@ -131,8 +143,9 @@ func (r *Registration) take(list *v1beta1.ListAndWatchResponse) []string {
 // keep keeps a device, if there is room or if it is the first with a topology:
 // one of these is worth more than another without.
 func (r *Registration) keep(d *v1beta1.Device) {
-	device := Device{ID: d.GetID(), Health: d.GetHealth()}
-	for _, n := range d.GetTopology().GetNodes() {
+	device := Device{ID: short(d.GetID()), Health: short(d.GetHealth())}
+	nodes := d.GetTopology().GetNodes()
+	for _, n := range nodes[:min(len(nodes), maxListed)] {
 		device.NUMANodes = append(device.NUMANodes, n.GetID())
 	}
 	switch {

@@ -45,7 +45,7 @@ func (o Observation) Findings() Findings {
 		}
 	}
 	if o.Ignored > 0 {
-		f.breaks(fmt.Sprintf("it registers without end: %d times and more", maxRegistrations), 0)
+		f.tooMany(o)
 	}
 	if len(o.Registrations)+len(o.Drivers) == 0 {
 		f.gap("it did not register, so nothing is known of what it needs")
@@ -56,6 +56,32 @@ func (o Observation) Findings() Findings {
 	slices.SortStableFunc(f.Broken, func(a, b Obligation) int { return int(a.Capability) - int(b.Capability) })
 	f.Broken = slices.Compact(f.Broken)
 	return f
+}
+
+// tooMany: that a plugin registers many resources is its right, that it registers
+// the same ones again and again is not.
+func (f *Findings) tooMany(o Observation) {
+	resources := map[string]bool{}
+	for _, r := range o.Registrations {
+		resources[r.Resource] = true
+	}
+	if again := len(o.Registrations) - len(resources); again >= maxRegistrations/2 {
+		f.breaks(fmt.Sprintf("it registers without end: %d times and more", maxRegistrations), 0)
+		return
+	}
+	f.gap(fmt.Sprintf("it registers more often than is looked at: all after the first %d", maxRegistrations))
+}
+
+// Lost are the resources whose plugin could not be reached any more while they
+// were registered, each once.
+func (o Observation) Lost() []string {
+	var lost []string
+	for _, r := range o.Registrations {
+		if r.Ended != nil && r.Ended.Code == codes.Unavailable.String() && !r.Replaced {
+			lost = append(lost, orUnnamed(r.Resource))
+		}
+	}
+	return unique(lost)
 }
 
 func unique(list []string) []string {
@@ -214,6 +240,16 @@ func (f *Findings) calls(r Registration) {
 			f.breaks(fmt.Sprintf("its options announce %s, which it does not implement", c.Method), 0)
 		default:
 			f.gap(fmt.Sprintf("%s of %s failed: %s", c.Method, orUnnamed(r.Resource), c.Error))
+		}
+	}
+	// A plugin that registers again serves again, and may end what was before.
+	if e := r.Ended; e != nil && !r.Replaced {
+		switch e.Code {
+		case codes.OK.String():
+			f.breaks(fmt.Sprintf("it ends ListAndWatch of %s: every kubelet takes the devices for unhealthy from then on", orUnnamed(r.Resource)), 0)
+		case codes.Unavailable.String(): // see Lost
+		default:
+			f.gap(fmt.Sprintf("ListAndWatch of %s failed after a list of devices, from when on kubelets take them for unhealthy: %s", orUnnamed(r.Resource), e.Error))
 		}
 	}
 	if r.Waiting != "" {

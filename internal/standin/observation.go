@@ -6,8 +6,8 @@ import "slices"
 type Observation struct {
 	// Registrations are the registrations in the order in which they came.
 	Registrations []Registration `json:"registrations"`
-	// Ignored counts the registrations that were refused because there had been
-	// too many.
+	// Ignored counts the registrations that were refused, and the sockets in the
+	// plugins directory that were not asked, because there had been too many.
 	Ignored int `json:"ignored,omitempty"`
 	// Drivers are the plugins in the plugins directory that are no device
 	// plugins.
@@ -58,13 +58,17 @@ type Registration struct {
 	// set if it sent so many that the stand-in stopped listening.
 	Updates int  `json:"updates"`
 	Endless bool `json:"endless,omitempty"`
-	// DeviceCount and Healthy count the devices of the first list; Devices has
-	// the first of them.
+	// DeviceCount and Healthy count the devices of the first list that had a
+	// healthy one, or of the last that was waited for; Devices has the first of
+	// them.
 	DeviceCount int      `json:"deviceCount"`
 	Healthy     int      `json:"healthy"`
 	Devices     []Device `json:"devices"`
 	// Calls are the calls of the plugin in the order in which they were made.
 	Calls []Call `json:"calls"`
+	// Ended tells how the stream of lists ended after it had begun, with the code
+	// "OK" if the plugin ended it; nil if it did not, as it should be.
+	Ended *Call `json:"ended,omitempty"`
 	// Preferred are the devices that GetPreferredAllocation chose.
 	Preferred []string `json:"preferred,omitempty"`
 	// Allocated is the answer to Allocate, nil if there was none.

@@ -28,6 +28,7 @@ type fake struct {
 	devices                     []*v1beta1.Device
 	before                      [][]*v1beta1.Device // lists that are sent before that of devices
 	listErr                     error
+	end                         func() error // the stream of lists, after the last of them
 	prefer                      func(*v1beta1.PreferredAllocationRequest) (*v1beta1.PreferredAllocationResponse, error)
 	allocate                    func(*v1beta1.AllocateRequest) (*v1beta1.AllocateResponse, error)
 	start                       func() error
@@ -78,6 +79,9 @@ func (f *fake) ListAndWatch(_ *v1beta1.Empty, s v1beta1.DevicePlugin_ListAndWatc
 			return err
 		}
 	}
+	if f.end != nil {
+		return f.end()
+	}
 	<-s.Context().Done()
 	return nil
 }
@@ -106,7 +110,10 @@ func (f *fake) PreStartContainer(c context.Context, r *v1beta1.PreStartContainer
 	return &v1beta1.PreStartContainerResponse{}, f.start()
 }
 
-func (f *fake) GetInfo(context.Context, *registration.InfoRequest) (*registration.PluginInfo, error) {
+func (f *fake) GetInfo(ctx context.Context, _ *registration.InfoRequest) (*registration.PluginInfo, error) {
+	if f.info.Name == "" {
+		<-ctx.Done() // it does not answer
+	}
 	return f.info, nil
 }
 

@@ -22,21 +22,19 @@ import (
 // calls the plugin before it answers; an older one answers first.
 func (s *Kubelet) Register(ctx context.Context, r *v1beta1.RegisterRequest) (*v1beta1.Empty, error) {
 	reg := Registration{
-		Resource: r.ResourceName, Endpoint: r.Endpoint, Version: r.Version, Way: ByCall,
+		Resource: short(r.ResourceName), Endpoint: short(r.Endpoint), Version: short(r.Version), Way: ByCall,
 		Told: pluginOptions(r.Options), Devices: []Device{}, Calls: []Call{},
 	}
-	if hasUnknown(r) {
-		reg.Unknown = []string{"RegisterRequest"}
-	}
+	reg.noteUnknown(r)
 	v := s.begin(reg)
 	if v == nil {
 		return nil, status.Error(codes.ResourceExhausted, "the stand-in has seen enough registrations")
 	}
-	if text := unacceptable(reg.Resource, reg.Version); text != "" {
+	if text := unacceptable(r.ResourceName, r.Version); text != "" {
 		v.refuse(text, true)
 		return nil, status.Error(codes.Unknown, text)
 	}
-	socket := filepath.Join(s.o.Dir, reg.Endpoint)
+	socket := filepath.Join(s.o.Dir, r.Endpoint)
 	if !s.o.Behaviour.ServeFirst && !s.o.Behaviour.Curious {
 		s.work.Go(func() { v.meet(v.connect(socket, s.o.DialTimeout)) })
 		return &v1beta1.Empty{}, nil
@@ -51,10 +49,10 @@ func (s *Kubelet) Register(ctx context.Context, r *v1beta1.RegisterRequest) (*v1
 // does.
 func unacceptable(resource string, versions ...string) string {
 	if !slices.Contains(versions, v1beta1.Version) {
-		return fmt.Sprintf("requested API version %q is not supported by kubelet. Supported version is %q", strings.Join(versions, ","), v1beta1.SupportedVersions)
+		return fmt.Sprintf("requested API version %q is not supported by kubelet. Supported version is %q", short(strings.Join(versions, ",")), v1beta1.SupportedVersions)
 	}
 	if !extendedResource(resource) {
-		return fmt.Sprintf("the ResourceName %q is invalid", resource)
+		return fmt.Sprintf("the ResourceName %q is invalid", short(resource))
 	}
 	return ""
 }
@@ -86,7 +84,7 @@ func (v *visit) synchronous(ctx context.Context, socket string) string {
 		err := v.options(ctx, conn)
 		if err != nil && !o.Behaviour.Curious {
 			conn.close()
-			text := fmt.Sprintf("failed to get device plugin options: %v", err)
+			text := short(fmt.Sprintf("failed to get device plugin options: %v", err))
 			v.refuse(text, false)
 			return text
 		}
@@ -149,7 +147,7 @@ func (v *visit) options(ctx context.Context, conn *connection) error {
 		if r.Answered == nil {
 			r.Answered = &PluginOptions{}
 		}
-		r.noteUnknown("DevicePluginOptions", hasUnknown(opts))
+		r.noteUnknown(opts)
 	})
 	return err
 }
@@ -169,7 +167,7 @@ func (v *visit) call(ctx context.Context, method string, err error, result func(
 		r.Waiting = ""
 		c := Call{Method: method}
 		if err != nil {
-			c.Error, c.Code = status.Convert(err).Message(), status.Code(err).String()
+			c.Error, c.Code = short(status.Convert(err).Message()), status.Code(err).String()
 		}
 		r.Calls = append(slices.Clip(r.Calls), c)
 		if err == nil {
@@ -202,7 +200,8 @@ func (v *visit) connect(socket string, wait time.Duration) *connection {
 }
 
 // dial prepares a connection to a socket, which is made when it is needed and
-// tried again soon when it fails.
+// tried again soon when it fails. Without an authority it is the path, as grpc
+// writes it.
 func dial(socket, authority string) (*grpc.ClientConn, error) {
 	return grpc.NewClient("passthrough:///"+socket,
 		grpc.WithAuthority(authority),
