@@ -135,7 +135,7 @@ func (o *observeOptions) run(ctx context.Context, plugin string) error {
 	}
 	dir, err := os.Getwd()
 	if err != nil {
-		return err
+		return fmt.Errorf("the directory to run the plugin in is not there any more: change to one that is: %w", err)
 	}
 	progress := o.newProgress()
 	progress.show(plugin, "running, for at most "+o.timeout.String())
@@ -244,9 +244,9 @@ func executable(path string) (string, error) {
 // it. What the plugin writes goes to log.
 func watch(ctx context.Context, spec sandbox.Spec, config stageConfig, log io.Writer) (stageReport, error) {
 	// A little more than the stage needs: what was learnt is worth waiting for.
-	ctx, cancel := context.WithTimeout(ctx, config.For+stopAfter+3*time.Second)
+	within, cancel := context.WithTimeout(ctx, config.For+stopAfter+3*time.Second)
 	defer cancel()
-	box, err := sandbox.Start(ctx, []string{"nri-compat", stageCommand}, spec, config, log, log)
+	box, err := sandbox.Start(within, []string{"nri-compat", stageCommand}, spec, config, log, log)
 	if err != nil {
 		return stageReport{}, err
 	}
@@ -254,6 +254,9 @@ func watch(ctx context.Context, spec sandbox.Spec, config stageConfig, log io.Wr
 	for !last.Done {
 		var next stageReport
 		if err = box.Next(&next); err != nil {
+			if !errors.Is(err, io.EOF) {
+				cancel() // there is nothing more to wait for
+			}
 			break
 		}
 		last = next
@@ -262,9 +265,10 @@ func watch(ctx context.Context, spec sandbox.Spec, config stageConfig, log io.Wr
 	if err == nil || errors.Is(err, io.EOF) {
 		err = waitErr
 	}
-	if err == nil && !last.Done {
-		// The stage was ended from outside, by the plugin perhaps: root can.
-		last.TimedOut = true
+	if err == nil && (!last.Done || last.Cut) {
+		// The stage was ended from outside: by us, or by the plugin, which can as root.
+		last.TimedOut = errors.Is(within.Err(), context.DeadlineExceeded)
+		last.Cut = !last.TimedOut
 	}
 	return last, err
 }

@@ -18,8 +18,16 @@ func (o *observeOptions) findings(seen stageReport) standin.Findings {
 	switch {
 	case seen.TimedOut:
 		found.Needs.Gaps = append(found.Needs.Gaps, fmt.Sprintf("the time was up after %s: give it more with --timeout", o.timeout))
+	case seen.Cut:
+		found.Needs.Gaps = append(found.Needs.Gaps, "a signal ended the run before all was seen")
 	case seen.Exit != "" && len(seen.Left) == 0 && seen.Seen.Registered():
-		found.Warnings = append(found.Warnings, "it ended while it was registered: the kubelet takes its devices for unhealthy")
+		// The kubelet takes its devices for unhealthy. Why it ended may be due to this
+		// machine.
+		found.Needs.Gaps = append(found.Needs.Gaps, "it ended while it was registered, and a kubelet takes the devices for unhealthy then: "+seen.Exit)
+	default:
+		for _, resource := range seen.Seen.Lost() {
+			found.Needs.Gaps = append(found.Needs.Gaps, fmt.Sprintf("it stopped to serve %s while it was registered, and a kubelet takes the devices for unhealthy then", resource))
+		}
 	}
 	return found
 }

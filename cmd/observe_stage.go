@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"time"
@@ -48,8 +49,10 @@ type stageReport struct {
 	// Exit is how the plugin ended by itself, such as "exit status 2"; empty if
 	// it did not.
 	Exit string `json:"exit,omitempty"`
-	// TimedOut is set if the time was up before all was seen.
+	// TimedOut is set if the time was up before all was seen, Cut if a signal ended
+	// the run before that.
 	TimedOut bool `json:"timedOut,omitempty"`
+	Cut      bool `json:"cut,omitempty"`
 	// Left are the names of processes that the plugin left running when it ended.
 	Left []string `json:"left,omitempty"`
 	// Stubborn is set if the plugin did not end on SIGTERM.
@@ -119,7 +122,9 @@ func (a *app) stage(ctx context.Context) error {
 		}
 	}
 	// What the plugin does from now on it does because it is ended.
-	out := stageReport{Seen: seen, Exit: stage.Exit(), TimedOut: err != nil, Done: true}
+	out := stageReport{Seen: seen, Exit: stage.Exit(), Done: true}
+	out.TimedOut = errors.Is(err, context.DeadlineExceeded)
+	out.Cut = err != nil && !out.TimedOut
 	out.Stubborn = !stage.Stop(stopAfter)
 	out.Left = stage.Alive()
 	if err := stage.Send(out); err != nil {

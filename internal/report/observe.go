@@ -73,7 +73,8 @@ type ObservedRegistration struct {
 	// Replaced is set if the same resource was registered again.
 	Replaced bool `json:"replaced,omitempty"`
 	// Updates counts the lists of devices, DeviceCount and Healthy the devices of
-	// the first one; Devices has some of them.
+	// the first one that had a healthy device, or of the last that was waited for;
+	// Devices has some of them.
 	Updates     int              `json:"updates"`
 	DeviceCount int              `json:"deviceCount"`
 	Healthy     int              `json:"healthy"`

@@ -19,7 +19,10 @@ import (
 	"k8s.io/kubelet/pkg/apis/deviceplugin/v1beta1"
 )
 
-var fault string
+var (
+	fault   string
+	servers []*grpc.Server
+)
 
 type server struct {
 	v1beta1.UnimplementedDevicePluginServer
@@ -61,6 +64,9 @@ func (server) ListAndWatch(_ *v1beta1.Empty, s v1beta1.DevicePlugin_ListAndWatch
 			break
 		}
 	}
+	if fault == "list-ends-later" {
+		return nil
+	}
 	<-s.Context().Done()
 	return nil
 }
@@ -84,6 +90,8 @@ func (server) Allocate(_ context.Context, r *v1beta1.AllocateRequest) (*v1beta1.
 		return nil, errors.New("no memory on the device")
 	case "allocate-hangs":
 		select {}
+	case "stops-serving": // a moment later, so that the answer arrives
+		time.AfterFunc(100*time.Millisecond, servers[0].Stop)
 	case "allocates-nothing":
 		return &v1beta1.AllocateResponse{}, nil
 	}
@@ -116,9 +124,16 @@ func main() {
 	for range map[string]int{"registers-twice": 2, "registers-always": 1000}[fault] + 1 {
 		register("misbehaves.sock")
 	}
-	if fault == "two-instances" {
+	switch fault {
+	case "two-instances":
 		serve("second.sock")
 		register("second.sock")
+	case "stops-serving":
+		time.Sleep(time.Hour)
+	case "gives-up":
+		klog.Exit("no work for it")
+	case "signals":
+		_ = syscall.Kill(1, syscall.SIGTERM)
 	}
 	if fault == "comes-back" {
 		comeBack("misbehaves.sock")
@@ -157,7 +172,12 @@ func serve(endpoint string) {
 	}
 	s := grpc.NewServer()
 	v1beta1.RegisterDevicePluginServer(s, server{})
-	go func() { klog.Fatal(s.Serve(l)) }()
+	servers = append(servers, s)
+	go func() {
+		if err := s.Serve(l); err != nil {
+			klog.Fatal(err)
+		}
+	}()
 }
 
 func register(endpoint string) {
