@@ -37,7 +37,7 @@ type message struct {
 //
 // The error says so if this user may not make namespaces.
 func Start(ctx context.Context, self []string, spec Spec, config any, stdout, stderr io.Writer) (*Box, error) {
-	first, err := json.Marshal(opening{spec, config})
+	first, err := json.Marshal(newOpening(spec, config))
 	if err != nil {
 		return nil, err
 	}

@@ -29,15 +29,15 @@ var ErrUnsupported = errors.New("a plugin is run in Linux namespaces: this needs
 // Spec says what to run and what it sees.
 type Spec struct {
 	// Command is the program, as an absolute path, and its arguments.
-	Command []string `json:"command"`
+	Command []string
 	// Env is its environment in the form of os.Environ, Dir its directory.
-	Env []string `json:"env"`
-	Dir string   `json:"dir"`
+	Env []string
+	Dir string
 	// Empty are absolute paths of directories that the program sees empty at
 	// first. They need not exist.
-	Empty []string `json:"empty"`
+	Empty []string
 	// Copied are absolute paths of directories of which the program sees copies
 	// of the regular files that this user can read, of at most 1 MiB each. Those
 	// that do not exist are seen empty.
-	Copied []string `json:"copied"`
+	Copied []string
 }

@@ -23,7 +23,7 @@ func prepare(spec Spec) error {
 	// What is mounted here must not be seen outside. What is unmounted outside
 	// must go away here too, or a volume of a pod would stay busy.
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
-		return fmt.Errorf("keep mounts apart: %w", err)
+		return fmt.Errorf("keep mounts apart: %w", explain(err)) // some systems allow the namespace, and nothing in it
 	}
 	// A container's masks forbid a second proc to who is not root. The old one
 	// does as well, except that it shows other process numbers.

@@ -169,6 +169,31 @@ func TestCannotStart(t *testing.T) {
 	}
 }
 
+// TestAnyBytes: arguments, environment and directory arrive as they are.
+func TestAnyBytes(t *testing.T) {
+	needsNamespaces(t)
+	dir := filepath.Join(t.TempDir(), "d\xff")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	spec := Spec{Command: []string{"/bin/sh", "-c", `printf '%s %s %s' "$0" "$TEXT" "$PWD"`, "a\xfe\u2028\n"}, Env: []string{"TEXT=\xfd<&>"}, Dir: dir}
+	box, err := Start(t.Context(), []string{"stage"}, spec, order{}, &out, &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s said
+	for err == nil {
+		err = box.Next(&s)
+	}
+	if err := box.Wait(); err != nil {
+		t.Error(err)
+	}
+	if want := "a\xfe\u2028\n \xfd<&> " + dir; out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+}
+
 // TestStageIsForNamespaces: the command line of the stage does nothing by hand.
 func TestStageIsForNamespaces(t *testing.T) {
 	if _, err := Enter(strings.NewReader("{}"), &order{}); err == nil || !strings.Contains(err.Error(), "first process of a namespace") {

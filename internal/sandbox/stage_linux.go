@@ -20,10 +20,32 @@ import (
 // messagesFD is the descriptor that the outer process hands to the stage.
 const messagesFD = 3
 
-// opening is what the stage is told first.
+// opening is what the stage is told first: a [Spec], whose texts may have any
+// bytes, which JSON strings may not, and the configuration.
 type opening struct {
-	Spec   Spec `json:"spec"`
-	Config any  `json:"config"`
+	Command [][]byte `json:"command"`
+	Env     [][]byte `json:"env"`
+	Dir     []byte   `json:"dir"`
+	Empty   [][]byte `json:"empty"`
+	Copied  [][]byte `json:"copied"`
+	Config  any      `json:"config"`
+}
+
+func newOpening(s Spec, config any) opening {
+	return opening{list[[]byte](s.Command), list[[]byte](s.Env), []byte(s.Dir), list[[]byte](s.Empty), list[[]byte](s.Copied), config}
+}
+
+func (o opening) spec() Spec {
+	return Spec{list[string](o.Command), list[string](o.Env), string(o.Dir), list[string](o.Empty), list[string](o.Copied)}
+}
+
+// list converts the elements of a list.
+func list[To, From string | []byte](from []From) []To {
+	var to []To
+	for _, x := range from {
+		to = append(to, To(x))
+	}
+	return to
 }
 
 // Stage is the sandbox as seen from inside.
@@ -50,7 +72,7 @@ func Enter(stdin io.Reader, config any) (*Stage, error) {
 	if err := in.Decode(&first); err != nil {
 		return nil, s.Fail(err)
 	}
-	s.spec = first.Spec
+	s.spec = first.spec()
 	go func() {
 		defer close(s.gone)
 		_, _ = io.Copy(io.Discard, stdin) // until the outer process is gone
