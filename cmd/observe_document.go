@@ -14,13 +14,20 @@ import (
 // findings tells what was learnt of a plugin, by what it did and by how its run
 // ended.
 func (o *observeOptions) findings(seen stageReport) standin.Findings {
+	ended := seen.Exit != "" && len(seen.Left) == 0
+	if ended {
+		// That its lists end when it does is no fault of its own.
+		for i := range seen.Seen.Registrations {
+			seen.Seen.Registrations[i].Ended = nil
+		}
+	}
 	found := seen.Seen.Findings()
 	switch {
 	case seen.TimedOut:
 		found.Needs.Gaps = append(found.Needs.Gaps, fmt.Sprintf("the time was up after %s: give it more with --timeout", o.timeout))
 	case seen.Cut:
 		found.Needs.Gaps = append(found.Needs.Gaps, "a signal ended the run before all was seen")
-	case seen.Exit != "" && len(seen.Left) == 0 && seen.Seen.Registered():
+	case ended && seen.Seen.Registered():
 		// The kubelet takes its devices for unhealthy. Why it ended may be due to this
 		// machine.
 		found.Needs.Gaps = append(found.Needs.Gaps, "it ended while it was registered, and a kubelet takes the devices for unhealthy then: "+seen.Exit)

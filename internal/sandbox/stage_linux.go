@@ -128,7 +128,7 @@ func (s *Stage) Run() error {
 	return nil
 }
 
-// why explains an error that blames a program which is there.
+// why says more of an error by which the program is not there.
 func (s *Stage) why(err error) string {
 	program := s.spec.Command[0]
 	if !errors.Is(err, fs.ErrNotExist) {

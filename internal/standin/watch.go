@@ -81,10 +81,12 @@ func (s *Kubelet) ask(socket string) {
 	if endpoint == "" {
 		endpoint = socket
 	}
-	v := s.begin(Registration{
+	reg := Registration{
 		Resource: short(info.Name), Endpoint: short(endpoint), Version: short(strings.Join(info.SupportedVersions, ",")), Way: BySocket,
 		Devices: []Device{}, Calls: []Call{},
-	})
+	}
+	reg.noteUnknown(info)
+	v := s.begin(reg)
 	if v == nil {
 		return
 	}

@@ -21,6 +21,7 @@ import (
 
 var (
 	fault   string
+	givesUp = make(chan struct{})
 	servers []*grpc.Server
 )
 
@@ -67,7 +68,10 @@ func (server) ListAndWatch(_ *v1beta1.Empty, s v1beta1.DevicePlugin_ListAndWatch
 	if fault == "list-ends-later" {
 		return nil
 	}
-	<-s.Context().Done()
+	select {
+	case <-s.Context().Done():
+	case <-givesUp:
+	}
 	return nil
 }
 
@@ -130,7 +134,9 @@ func main() {
 		register("second.sock")
 	case "stops-serving":
 		time.Sleep(time.Hour)
-	case "gives-up":
+	case "gives-up": // in good order
+		close(givesUp)
+		servers[0].GracefulStop()
 		klog.Exit("no work for it")
 	case "signals":
 		_ = syscall.Kill(1, syscall.SIGTERM)
