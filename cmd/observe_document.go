@@ -27,6 +27,8 @@ func (o *observeOptions) findings(seen stageReport) standin.Findings {
 		found.Needs.Gaps = append(found.Needs.Gaps, fmt.Sprintf("the time was up after %s: give it more with --timeout", o.timeout))
 	case seen.Cut:
 		found.Needs.Gaps = append(found.Needs.Gaps, "a signal ended the run before all was seen")
+	case ended && seen.Seen.Restarted != nil && seen.Seen.Restarted.Ended:
+		// The findings say so.
 	case ended && seen.Seen.Registered():
 		// The kubelet takes its devices for unhealthy. Why it ended may be due to this
 		// machine.

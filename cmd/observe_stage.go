@@ -109,11 +109,12 @@ func (a *app) stage(ctx context.Context) error {
 		case <-ctx.Done():
 		}
 	}()
-	err = standIn.Wait(ctx, func() bool { return stage.Exit() != "" && len(stage.Alive()) == 0 })
+	over := func() bool { return stage.Exit() != "" && len(stage.Alive()) == 0 }
+	err = standIn.Wait(ctx, over)
 	seen := standIn.Observation()
 	if config.Restart && err == nil && seen.Registered() {
 		var restarted standin.Restarted
-		restarted, err = standIn.Restart(ctx)
+		restarted, err = standIn.Restart(ctx, over)
 		switch {
 		case err == nil:
 			seen.Restarted = &restarted

@@ -39,7 +39,9 @@ func (o Observation) Findings() Findings {
 	for _, d := range o.Drivers {
 		f.driver(d)
 	}
-	if r := o.Restarted; r != nil {
+	if r := o.Restarted; r != nil && r.Ended {
+		f.Warnings = append(f.Warnings, "it ends when the kubelet is restarted: whoever runs it has to start it again")
+	} else if r != nil {
 		for _, resource := range r.Missing {
 			f.breaks(fmt.Sprintf("it does not register %s again within %s of a restart of the kubelet, which loses its devices", orUnnamed(resource), r.Wait), 0)
 		}

@@ -20,14 +20,18 @@ type Restarted struct {
 	Again   []string      `json:"again"`
 	Missing []string      `json:"missing"`
 	Wait    time.Duration `json:"wait"`
+	// Ended is set if the plugin ended meanwhile. Many leave it to whoever runs them
+	// to start them again.
+	Ended bool `json:"ended,omitempty"`
 }
 
 // Restart ends the stand-in, does what every kubelet does when it starts, which
 // is to remove all sockets from the directory of device plugins, and starts
-// another one. It waits until all resources that were registered are again, or for
-// the time. The error is that of the context, if it ended first, or says that the
-// stand-in could not be started.
-func (s *Kubelet) Restart(ctx context.Context) (Restarted, error) {
+// another one. It waits until all resources that were registered are again, for the
+// time, or until over tells that the plugin does not run any more. The error is
+// that of the context, if it ended first, or says that the stand-in could not be
+// started.
+func (s *Kubelet) Restart(ctx context.Context, over func() bool) (Restarted, error) {
 	before := s.Observation().resources(func(r Registration) bool { return r.Refused == "" })
 	if err := s.Close(); err != nil {
 		return Restarted{}, err
@@ -44,6 +48,8 @@ func (s *Kubelet) Restart(ctx context.Context) (Restarted, error) {
 	defer next.Close()
 	patience := time.NewTimer(o.RestartWait)
 	defer patience.Stop()
+	look := time.NewTicker(o.Settle)
+	defer look.Stop()
 	for {
 		listed := next.Observation().resources(func(r Registration) bool { return r.Updates > 0 })
 		out := Restarted{Again: []string{}, Missing: []string{}, Wait: o.RestartWait}
@@ -57,12 +63,16 @@ func (s *Kubelet) Restart(ctx context.Context) (Restarted, error) {
 		if len(out.Missing) == 0 {
 			return out, nil
 		}
+		if out.Ended = over(); out.Ended {
+			return out, nil
+		}
 		select {
 		case <-ctx.Done():
 			return out, ctx.Err()
 		case <-patience.C:
 			return out, nil
 		case <-next.news:
+		case <-look.C:
 		}
 	}
 }

@@ -17,11 +17,13 @@ func TestRestart(t *testing.T) {
 	for _, test := range []struct {
 		name          string
 		back, serving bool
+		over          bool
 		broken        string
 	}{
-		{"it comes back", true, true, ""},
-		{"it does not", false, false, "it does not register example.com/gpu again within 2s of a restart of the kubelet"},
-		{"it registers without a socket", true, false, "it does not register example.com/gpu again"},
+		{"it comes back", true, true, false, ""},
+		{"it ends", false, false, true, ""},
+		{"it does not", false, false, false, "it does not register example.com/gpu again within 2s of a restart of the kubelet"},
+		{"it registers without a socket", true, false, false, "it does not register example.com/gpu again"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s, o := standIn(t, curious)
@@ -68,13 +70,16 @@ func TestRestart(t *testing.T) {
 					}
 				}
 			}()
-			restarted, err := s.Restart(t.Context())
+			restarted, err := s.Restart(t.Context(), func() bool { return test.over })
 			if err != nil {
 				t.Fatal(err)
 			}
 			seen.Restarted = &restarted
 			if got := broken(seen.Findings()); !strings.HasPrefix(got, test.broken) || (got == "") != (test.broken == "") {
 				t.Errorf("%+v: %s", restarted, got)
+			}
+			if warned := len(seen.Findings().Warnings) > 0; warned != test.over {
+				t.Errorf("%v", seen.Findings().Warnings)
 			}
 			if _, err := os.Stat(filepath.Join(o.Dir, "kept")); err != nil {
 				t.Error(err)
@@ -93,7 +98,7 @@ func TestRestartEnds(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	restarted, err := s.Restart(ctx)
+	restarted, err := s.Restart(ctx, func() bool { return false })
 	if !errors.Is(err, context.Canceled) || len(restarted.Missing) != 1 {
 		t.Errorf("%+v, %v", restarted, err)
 	}

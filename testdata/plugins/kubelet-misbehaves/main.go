@@ -141,18 +141,21 @@ func main() {
 	case "signals":
 		_ = syscall.Kill(1, syscall.SIGTERM)
 	}
-	if fault == "comes-back" {
-		comeBack("misbehaves.sock")
+	if fault == "comes-back" || fault == "leaves" {
+		watchSocket("misbehaves.sock")
 	}
 	select {}
 }
 
-// comeBack serves and registers again when its socket is gone, as it is after a
-// restart of the kubelet.
-func comeBack(endpoint string) {
+// watchSocket waits until the socket is gone, as it is after a restart of the
+// kubelet, and then ends, or serves and registers again.
+func watchSocket(endpoint string) {
 	for range time.Tick(50 * time.Millisecond) {
 		if _, err := os.Stat(path.Join(v1beta1.DevicePluginPath, endpoint)); err == nil {
 			continue
+		}
+		if fault == "leaves" {
+			klog.Exit("the kubelet has restarted")
 		}
 		if _, err := os.Stat(v1beta1.KubeletSocket); err == nil {
 			serve(endpoint)
