@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -23,6 +24,9 @@ type Kubelet struct {
 	answers *bufio.Reader
 }
 
+// notYet is what a kubelet says that has not got a list with a healthy device.
+var notYet = regexp.MustCompile(`requested number of devices unavailable|no healthy devices present|cannot allocate unregistered device`)
+
 // Allocate lets it allocate one device of a resource, as it does for a container
 // that is about to start. It waits until there is a device. The error is the
 // kubelet's.
@@ -39,7 +43,7 @@ func (k *Kubelet) Allocate(tb testing.TB, resource string) error {
 		switch line = strings.TrimSpace(line); {
 		case line == "ok":
 			return nil
-		case line != "none" && !strings.Contains(line, "requested number of devices unavailable"):
+		case line != "none" && !notYet.MatchString(line):
 			return errors.New(strings.TrimPrefix(line, "error: "))
 		}
 	}
