@@ -18,7 +18,8 @@ func newRoot(a *app) *cobra.Command {
 		Use:   "nri-compat",
 		Short: "Tell whether an NRI plugin works on a container runtime release",
 		Long: `Tell whether an NRI plugin works on a container runtime release, and what
-exactly happens if it does not.
+exactly happens if it does not; and a device plugin or a DRA driver on a release
+of the kubelet.
 
 Exit status: 0 answered or compatible, 1 could not do the work, 2 usage,
 3 incompatible, 4 inconclusive; the same in every format.`,
