@@ -3,6 +3,7 @@ package source
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -145,5 +146,39 @@ func main() {
 	}
 	if r := got[0].Requirements[0]; r.Capability != capability.DeviceTopology || r.Level != capability.Wants || r.Note == "" {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestMissingLibrary: of a plugin that needs a C library which is not there the
+// error names what the go command says of it, not what follows from that.
+func TestMissingLibrary(t *testing.T) {
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skip("no C compiler")
+	}
+	t.Setenv("CGO_ENABLED", "1")
+	dir := t.TempDir()
+	for _, name := range []string{"go.mod", "go.sum", "main.go"} {
+		text, err := os.ReadFile(filepath.Join(pluginsDir, "kubelet-plain", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name == "main.go" {
+			text = append(text, "\nvar _ = gpu.Count()\n"...)
+			text = []byte(strings.Replace(string(text), "import (", "import (\n\t\"example.com/kubelet-plain/gpu\"\n", 1))
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const library = "package gpu\n\n// #cgo pkg-config: no-such-library\nimport \"C\"\n\nfunc Count() int { return int(C.int(1)) }\n"
+	if err := os.Mkdir(filepath.Join(dir, "gpu"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "gpu", "gpu.go"), []byte(library), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err := InspectKubelet(t.Context(), dir, Options{})
+	if err == nil || !strings.Contains(err.Error(), ": go list: ") || strings.Contains(err.Error(), "\n") {
+		t.Error(err)
 	}
 }

@@ -245,6 +245,10 @@ func firstError(p *packages.Package) error {
 			}
 		}
 	})
+	if len(list) > 0 {
+		// That "C" cannot be imported follows from what cgo says of a missing library.
+		compile = slices.DeleteFunc(compile, func(e packages.Error) bool { return strings.HasPrefix(e.Msg, "could not import C ") })
+	}
 	switch {
 	case len(compile) > 0:
 		return describe("does not compile: ", compile)
