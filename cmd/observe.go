@@ -49,8 +49,8 @@ specifications in /etc/cdi and /var/run/cdi. There it finds the registration
 socket of the stand-in, which accepts its registration, looks whether it serves,
 compares the options in RegisterRequest with those of GetDevicePluginOptions,
 reads a list of its devices, and calls GetPreferredAllocation, Allocate and
-PreStartContainer once each, as far as the plugin wants to be called. When
-nothing new happens for a second, or after --timeout, the plugin is ended, with
+PreStartContainer once each, as far as the plugin wants to be called; and a pod
+resources API without pods, of which it is noted what is called. When nothing new happens for a second, or after --timeout, the plugin is ended, with
 everything that it has started. No process, mount or socket stays behind; what
 the plugin does elsewhere on the machine is its own business.
 
@@ -219,6 +219,11 @@ func behaviourOf(s inference.Support) (standin.Behaviour, error) {
 		Preferred:       has(capability.DevicePreferredAllocation),
 		Watcher:         has(capability.DevicePluginwatcherRegistration),
 		Authority:       has(capability.DeviceGRPCAuthorityLocalhost),
+	}
+	for _, id := range []capability.ID{capability.PodresV1alpha1List, capability.PodresV1List, capability.PodresGetAllocatable, capability.PodresGet} {
+		if has(id) {
+			b.PodResources = append(b.PodResources, id)
+		}
 	}
 	if !has(capability.DevicePluginV1beta1) && unknown == nil {
 		return b, usagef("--as %s %s: it takes no device plugins, so there is nothing to play", s.Runtime.Name, s.Runtime.Version)

@@ -52,6 +52,7 @@ func (o *observeOptions) document(t *inference.Table, plugin string, as *inferen
 	for _, d := range seen.Seen.Drivers {
 		doc.Drivers = append(doc.Drivers, report.ObservedDriver{Name: d.Name, Type: d.Type, Services: d.Services, Error: d.Error})
 	}
+	doc.PodResources = append(doc.PodResources, seen.Seen.PodResources...)
 	if r := seen.Seen.Restarted; r != nil {
 		doc.Restarted = &report.Restarted{Again: r.Again, Missing: r.Missing}
 	}

@@ -21,6 +21,7 @@ const (
 	kubeletRoot  = "/var/lib/kubelet"
 	devicePlugin = kubeletRoot + "/device-plugins"
 	registry     = kubeletRoot + "/plugins_registry"
+	podResources = kubeletRoot + "/pod-resources/kubelet.sock"
 )
 
 // sandboxSpec is what a plugin sees of the machine: everything, except for the
@@ -85,13 +86,13 @@ func (a *app) stage(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, dir := range []string{devicePlugin, registry, filepath.Join(kubeletRoot, "plugins")} {
+	for _, dir := range []string{devicePlugin, registry, filepath.Dir(podResources), filepath.Join(kubeletRoot, "plugins")} {
 		if err := os.MkdirAll(dir, 0o750); err != nil {
 			return stage.Fail(err)
 		}
 	}
 	standIn, err := standin.Listen(standin.Options{
-		Dir: devicePlugin, Registry: registry, Behaviour: config.Behaviour,
+		Dir: devicePlugin, Registry: registry, PodResources: podResources, Behaviour: config.Behaviour,
 		Changed: func(o standin.Observation) { _ = stage.Send(stageReport{Seen: o}) }, // see Gone
 	})
 	if err != nil {

@@ -14,6 +14,9 @@ type Observe struct {
 	Registrations []ObservedRegistration `json:"registrations"`
 	// Drivers are what registered and is no device plugin.
 	Drivers []ObservedDriver `json:"drivers"`
+	// PodResources are the methods of the pod resources API that were called, such
+	// as "v1.List".
+	PodResources []string `json:"podResources"`
 	// Restarted is what became of the resources after a restart of the kubelet;
 	// absent if there was none.
 	Restarted *Restarted `json:"restarted,omitempty"`
@@ -157,7 +160,7 @@ func NewBroken(text string, id capability.ID, advice inference.Advice) Broken {
 func NewObserve(head Head, p ObservedPlugin) *Observe {
 	p.Args, p.Left = emptyNotNull(p.Args), emptyNotNull(p.Left)
 	return &Observe{
-		Head: head, Plugin: p, Registrations: []ObservedRegistration{}, Drivers: []ObservedDriver{},
+		Head: head, Plugin: p, Registrations: []ObservedRegistration{}, Drivers: []ObservedDriver{}, PodResources: []string{},
 		Requirements: []Requirement{}, Broken: []Broken{}, Gaps: []string{}, Warnings: []string{},
 		Fits: []Fit{}, Nowhere: []string{},
 	}

@@ -74,6 +74,9 @@ func (d *Observe) steps() [][2]string {
 	for _, r := range d.Drivers {
 		out = append(out, [2]string{"registered", fmt.Sprintf("%s, %s offering %s", r.Name, orWord(r.Type, "a plugin"), orWord(strings.Join(r.Services, ", "), "nothing"))})
 	}
+	if len(d.PodResources) > 0 {
+		out = append(out, [2]string{"asked", "the pod resources API: " + strings.Join(d.PodResources, ", ")})
+	}
 	if r := d.Restarted; r != nil && len(r.Again) > 0 {
 		out = append(out, [2]string{"restart", "registered again: " + strings.Join(r.Again, ", ")})
 	}

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nri-compat/nri-compat/capability"
 	"google.golang.org/grpc"
 	"k8s.io/kubelet/pkg/apis/deviceplugin/v1beta1"
 )
@@ -41,7 +42,9 @@ type Options struct {
 	// Dir is the directory of device plugins, Registry the plugins directory. They
 	// must exist; without a Registry nobody looks there.
 	Dir, Registry string
-	Behaviour     Behaviour
+	// PodResources is the socket of the pod resources API; empty for none.
+	PodResources string
+	Behaviour    Behaviour
 	// Changed is called with what has been seen so far after each step; may be
 	// nil.
 	Changed func(Observation)
@@ -67,16 +70,20 @@ type Behaviour struct {
 	// Authority: the kubelet calls with the authority "localhost", as from 1.26;
 	// before with the path of the socket.
 	Authority bool `json:"authority"`
+	// PodResources are the methods of the pod resources API that it answers: some
+	// of PODRES_V1_LIST and its like.
+	PodResources []capability.ID `json:"podResources"`
 }
 
 // Kubelet plays a kubelet.
 type Kubelet struct {
 	v1beta1.UnsafeRegistrationServer
-	o      Options
-	server *grpc.Server
-	ctx    context.Context
-	cancel context.CancelFunc
-	work   sync.WaitGroup
+	o            Options
+	server       *grpc.Server
+	podResources *grpc.Server // nil for none
+	ctx          context.Context
+	cancel       context.CancelFunc
+	work         sync.WaitGroup
 
 	mutex sync.Mutex
 	seen  Observation
@@ -100,6 +107,12 @@ func Listen(o Options) (*Kubelet, error) {
 	s.seen.Registrations = []Registration{}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	v1beta1.RegisterRegistrationServer(s.server, s)
+	if o.PodResources != "" {
+		if err := s.servePodResources(); err != nil {
+			l.Close()
+			return nil, err
+		}
+	}
 	s.work.Go(func() { _ = s.server.Serve(l) }) // it ends when it is stopped
 	if o.Registry != "" && (o.Behaviour.Watcher || o.Behaviour.Curious) {
 		s.work.Go(s.watch)
@@ -114,16 +127,17 @@ func orElse(d, usual time.Duration) time.Duration {
 	return d
 }
 
-// Close ends the stand-in: it stops to listen, removes its socket and waits for
+// Close ends the stand-in: it stops to listen, removes its sockets and waits for
 // the calls that are under way.
 func (s *Kubelet) Close() error {
 	s.cancel()
 	s.server.Stop()
+	err := s.closePodResources()
 	s.work.Wait()
 	if err := os.Remove(filepath.Join(s.o.Dir, filepath.Base(v1beta1.KubeletSocket))); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	return nil
+	return err
 }
 
 // Wait waits until nothing more is to be seen: every registration has been

@@ -49,7 +49,16 @@ func (o Observation) Findings() Findings {
 	if o.Ignored > 0 {
 		f.tooMany(o)
 	}
-	if len(o.Registrations)+len(o.Drivers) == 0 {
+	for _, method := range o.PodResources {
+		if id, ok := methods[method]; ok {
+			f.uses(id, capability.Requires, "podresources/"+method, "")
+		}
+	}
+	switch {
+	case len(o.Registrations)+len(o.Drivers) > 0:
+	case len(o.PodResources) > 0:
+		f.gap("it did not register: all that was seen are its calls of the pod resources API")
+	default:
 		f.gap("it did not register, so nothing is known of what it needs")
 	}
 	f.Needs.Requirements = capability.Normalize(f.Needs.Requirements)

@@ -12,6 +12,9 @@ type Observation struct {
 	// Drivers are the plugins in the plugins directory that are no device
 	// plugins.
 	Drivers []Driver `json:"drivers,omitempty"`
+	// PodResources are the methods of the pod resources API that were called, such
+	// as "v1.List", each once.
+	PodResources []string `json:"podResources,omitempty"`
 	// Restarted is what became of the resources after a restart; nil if there was
 	// none.
 	Restarted *Restarted `json:"restarted,omitempty"`
