@@ -1,5 +1,6 @@
 // Package collect finds the releases of the runtimes, in git repositories and
-// as Go modules, and reads each of them with the NRI library it is built with.
+// as Go modules, and reads each of them: container runtimes with the NRI library
+// they are built with, the kubelet with the APIs of its plugins.
 package collect
 
 import (
@@ -23,6 +24,12 @@ type Sources struct {
 	Containerd, CRIO, NRI string
 	// Modules are versions of the Go modules of containerd, as MODULE@VERSION.
 	Modules []string
+	// Kubernetes are releases of Kubernetes, as "1.34", "1.34.1" or "all", and
+	// directories with its modules.
+	Kubernetes []string
+	// Kubelets are the releases of the kubelet that the table has: what "all" is,
+	// and what answers for patch releases.
+	Kubelets []inference.Version
 }
 
 // Collector reads releases.
@@ -55,12 +62,15 @@ type task struct {
 	date    string
 	tagged  bool // date is that of the tag, not of the commit
 	open    func() (*source.Tree, error)
+	// modules opens a kubelet instead: the source of Kubernetes and of the APIs,
+	// nil where those have no module of their own, and the day of the commit.
+	modules func() (kubernetes, apis *source.Tree, day string, err error)
 }
 
 // All reads all releases. Git tags come before modules of the same version.
 func (c *Collector) All() ([]rows.Found, error) {
-	if c.sources.Containerd == "" && c.sources.CRIO == "" && len(c.sources.Modules) == 0 {
-		return nil, errors.New("nothing to read: name a repository with -containerd or -crio, or a module with -module")
+	if c.sources.Containerd == "" && c.sources.CRIO == "" && len(c.sources.Modules)+len(c.sources.Kubernetes) == 0 {
+		return nil, errors.New("nothing to read: name a repository with -containerd or -crio, a module with -module, or releases with -kubernetes")
 	}
 	if c.sources.NRI != "" {
 		repo, err := gitrepo.Open(c.ctx, c.sources.NRI)
@@ -96,7 +106,11 @@ func (c *Collector) All() ([]rows.Found, error) {
 			tasks = append(tasks, t)
 		}
 	}
-	return c.read(tasks)
+	kubelets, err := c.kubernetes()
+	if err != nil {
+		return nil, err
+	}
+	return c.read(append(tasks, kubelets...))
 }
 
 // tags lists the tags of a repository that are releases with NRI, and for
@@ -121,7 +135,10 @@ func (c *Collector) tags(repo *gitrepo.Repo, runtime, dir string) ([]task, error
 		if v.Compare(c.first(runtime)) < 0 || !c.wanted(runtime, v) {
 			continue
 		}
-		out = append(out, task{runtime, v, ref.Date, true, func() (*source.Tree, error) { return source.Git(repo, full) }})
+		out = append(out, task{
+			runtime: runtime, version: v, date: ref.Date, tagged: true,
+			open: func() (*source.Tree, error) { return source.Git(repo, full) },
+		})
 	}
 	if releases == 0 {
 		return nil, fmt.Errorf("repository %s: it has no tag vMAJOR.MINOR.PATCH: fetch the tags, or name another directory", dir)
@@ -160,7 +177,7 @@ func (c *Collector) moduleTask(name string) (task, error) {
 		return t, err
 	}
 	t.date = committed.Format(time.DateOnly)
-	t.open = func() (*source.Tree, error) { return source.Dir(m.Dir) }
+	t.open = m.Tree
 	return t, nil
 }
 
@@ -190,6 +207,9 @@ func (c *Collector) read(tasks []task) ([]rows.Found, error) {
 
 // release reads one release.
 func (c *Collector) release(t task) (rows.Found, error) {
+	if t.modules != nil {
+		return c.kubelet(t)
+	}
 	tree, err := t.open()
 	if err != nil {
 		return rows.Found{}, err
@@ -226,7 +246,7 @@ func (c *Collector) module(path, version string) (*source.Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := source.Dir(m.Dir)
+	t, err := m.Tree()
 	if err == nil {
 		c.modules[name] = t
 	}

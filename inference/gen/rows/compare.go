@@ -2,8 +2,8 @@ package rows
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/nri-compat/nri-compat/capability"
@@ -32,6 +32,8 @@ type Comparison struct {
 	// Compared counts the cells of releases that are in the table and were
 	// read; Equal, Different and Unknown are its parts.
 	Compared, Equal, Different, Unknown int
+	// Open counts the cells among Unknown that the table does not decide either.
+	Open int
 	// Cells are the cells that differ or are not decided, of all releases that
 	// were read, in the order of capabilities and releases.
 	Cells []Cell
@@ -85,7 +87,7 @@ func Compare(d *Document, found []Found, only ...capability.ID) *Comparison {
 		} else if len(only) == 0 {
 			c.facts(*row, f)
 		}
-		for _, id := range capability.OfFamily(capability.NRI) {
+		for _, id := range inference.CapabilitiesOf(f.Runtime) {
 			if row != nil && !c.compares(id) {
 				continue
 			}
@@ -123,6 +125,9 @@ func (c *Comparison) cell(id capability.ID, f Found, known bool, old *inference.
 		if known {
 			c.Unknown++
 		}
+		if known && cell.Old.State == capability.Unknown {
+			c.Open++
+		}
 	case known && v.Same(cell.Old):
 		c.Equal++
 		return
@@ -147,7 +152,7 @@ func (c *Comparison) facts(row inference.Release, f Found) {
 	}
 	add("nri", row.NRI, new.NRI, "")
 	add("name", row.Name, new.Name, problems["name"])
-	add("nriEnabled", fmt.Sprint(row.NRIEnabled), fmt.Sprint(new.NRIEnabled), problems["nriEnabled"])
+	add("nriEnabled", strconv.FormatBool(row.NRIEnabled), strconv.FormatBool(new.NRIEnabled), problems["nriEnabled"])
 	for _, s := range f.settings() {
 		d, ok := c.old.setting(s.Name, f.Runtime, f.Version)
 		if s.Absent && s.Why == "" {
@@ -170,6 +175,12 @@ func (f Found) row() (inference.Release, map[string]string) {
 	problems := map[string]string{}
 	out := inference.Release{
 		Runtime: f.Runtime, Version: f.Version, Date: cmp.Or(f.Date, f.Day), NRI: f.NRI, Name: f.Report.Name.Value,
+	}
+	if inference.FamilyOf(f.Runtime) != capability.NRI {
+		if out.Date == "" {
+			problems["date"] = "the day of the release is not in what was read: let the Go client fetch it, or add the row by hand"
+		}
+		return out, problems // it neither has NRI nor introduces itself to NRI plugins
 	}
 	if f.Report.Name.Why != "" {
 		problems["name"] = f.Report.Name.Why

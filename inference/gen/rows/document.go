@@ -107,6 +107,17 @@ func (d *Document) First(runtime string) inference.Version {
 	return inference.Version{}
 }
 
+// Versions returns the releases of a runtime that the table has, in its order.
+func (d *Document) Versions(runtime string) []inference.Version {
+	var out []inference.Version
+	for _, r := range d.Releases {
+		if r.Runtime == runtime {
+			out = append(out, r.Version)
+		}
+	}
+	return out
+}
+
 // release returns the row of a release, nil if there is none.
 func (d *Document) release(runtime string, v inference.Version) *inference.Release {
 	for i := range d.Releases {

@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -18,13 +19,18 @@ func (c *Comparison) Print(w io.Writer) {
 		fmt.Fprintf(w, "New releases:\n")
 		for _, f := range c.Added {
 			row, _ := f.row()
-			fmt.Fprintf(w, "  %s %s, %s: NRI %s, reports the name %q, NRI %s by default\n", row.Runtime, row.Version, row.Date, row.NRI, row.Name, onOff(row.NRIEnabled))
+			fmt.Fprintf(w, "  %s %s, %s", row.Runtime, row.Version, cmp.Or(row.Date, "day not known"))
+			if inference.FamilyOf(row.Runtime) == capability.NRI {
+				fmt.Fprintf(w, ": NRI %s, reports the name %q, NRI %s by default", row.NRI, row.Name, onOff(row.NRIEnabled))
+			}
+			fmt.Fprintln(w)
 		}
 		fmt.Fprintln(w)
 	}
 	c.printFacts(w)
 	c.printCells(w, "Changes of capabilities:", func(cell Cell) bool { return cell.New.State != capability.Unknown })
-	c.printCells(w, "For a person to decide:", func(cell Cell) bool { return cell.New.State == capability.Unknown })
+	c.printCells(w, "For a person to decide:", func(cell Cell) bool { return cell.New.State == capability.Unknown && !cell.open() })
+	c.printCells(w, "Not decided, as the table says:", Cell.open)
 	c.printNew(w)
 	for _, line := range c.NewLines() {
 		runtime, _, _ := strings.Cut(line, " ")
@@ -117,6 +123,11 @@ func (c *Comparison) printCells(w io.Writer, title string, which func(Cell) bool
 	fmt.Fprintln(w)
 }
 
+// open tells whether neither the table nor a probe decides a cell.
+func (cell Cell) open() bool {
+	return !cell.Added && cell.New.State == capability.Unknown && cell.Old.State == capability.Unknown
+}
+
 func describe(cell Cell) string {
 	if cell.Added {
 		return "not decided"
@@ -173,7 +184,7 @@ type difference struct {
 func (c *Comparison) differs(f Found, cells map[cellKey]*inference.Range) []difference {
 	before, report := c.before(f)
 	var out []difference
-	for _, id := range capability.OfFamily(capability.NRI) {
+	for _, id := range inference.CapabilitiesOf(f.Runtime) {
 		d := difference{id: id, now: f.Report.Verdicts[id]}
 		if report != nil {
 			d.was = report.Verdicts[id]

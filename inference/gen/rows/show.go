@@ -1,24 +1,33 @@
 package rows
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 
 	"github.com/nri-compat/nri-compat/capability"
+	"github.com/nri-compat/nri-compat/inference"
 )
 
 // Show writes everything that was found out about a release.
 func Show(w io.Writer, f Found) {
 	row, problems := f.row()
-	fmt.Fprintf(w, "%s %s, %s, NRI %s\n", row.Runtime, row.Version, row.Date, row.NRI)
+	nri := inference.FamilyOf(f.Runtime) == capability.NRI
+	fmt.Fprintf(w, "%s %s, %s", row.Runtime, row.Version, cmp.Or(row.Date, "day not known"))
+	if nri {
+		fmt.Fprintf(w, ", NRI %s", row.NRI)
+	}
+	fmt.Fprintln(w)
 	text := func(what, value, at, why string) {
 		if why != "" {
 			value = "not decided: " + why
 		}
 		fmt.Fprintf(w, "  %-34s %s  %s\n", what, value, at)
 	}
-	text("name sent to plugins", row.Name, f.Report.Name.At, problems["name"])
-	text("version sent to plugins", f.Report.VersionForm.Value, f.Report.VersionForm.At, f.Report.VersionForm.Why)
+	if nri {
+		text("name sent to plugins", row.Name, f.Report.Name.At, problems["name"])
+		text("version sent to plugins", f.Report.VersionForm.Value, f.Report.VersionForm.At, f.Report.VersionForm.Why)
+	}
 	fmt.Fprintln(w, "settings:")
 	for _, s := range f.settings() {
 		if s.Absent {
@@ -27,12 +36,14 @@ func Show(w io.Writer, f Found) {
 		}
 		text(s.Name, fmt.Sprintf("%q by default; %s", s.Value, s.Key), s.At, s.Why)
 	}
-	fmt.Fprintln(w, "configuration of NRI:")
+	if nri {
+		fmt.Fprintln(w, "configuration of NRI:")
+	}
 	for _, s := range f.Report.Config {
 		text(s.Key, s.Value, s.At, s.Why)
 	}
 	fmt.Fprintln(w, "capabilities:")
-	for _, id := range capability.OfFamily(capability.NRI) {
+	for _, id := range inference.CapabilitiesOf(f.Runtime) {
 		v := f.Report.Verdicts[id]
 		text(id.String(), v.String(), evidence(v), v.Why)
 	}
