@@ -165,6 +165,7 @@ func (c *Comparison) printNew(w io.Writer) {
 			}
 			lines = append(lines, fmt.Sprintf("    %s: %s → %s  %s%s", d.id, d.was, d.now, evidence(d.now), mark))
 		}
+		lines = append(lines, c.newDefaults(f)...)
 		if len(lines) == 0 {
 			fmt.Fprintf(w, "%s %s treats every capability as %s does.\n\n", f.Runtime, f.Version, before)
 			continue
@@ -172,6 +173,33 @@ func (c *Comparison) printNew(w io.Writer) {
 		slices.Sort(lines)
 		fmt.Fprintf(w, "%s %s differs from %s:\n%s\n\n", f.Runtime, f.Version, before, strings.Join(lines, "\n"))
 	}
+}
+
+// newDefaults are the settings of a new release that have another default than
+// in the one before it, or one that could not be read. They change what
+// conditional capabilities amount to.
+func (c *Comparison) newDefaults(f Found) []string {
+	before, report := c.before(f)
+	var out []string
+	for _, s := range f.settings() {
+		was, had := "", false
+		if report != nil {
+			old, ok := report.Settings[s.Name]
+			was, had = old.Value, ok && !old.Absent && old.Why == ""
+		} else if old, ok := c.old.setting(s.Name, f.Runtime, before); ok {
+			was, had = old.Value, true
+		}
+		switch {
+		case s.Why != "":
+			out = append(out, fmt.Sprintf("    setting %s: not decided: %s", s.Name, s.Why))
+		case s.Absent || had && was == s.Value:
+		case had:
+			out = append(out, fmt.Sprintf("    setting %s: %q → %q  %s", s.Name, was, s.Value, s.At))
+		default:
+			out = append(out, fmt.Sprintf("    setting %s: new, %q by default  %s", s.Name, s.Value, s.At))
+		}
+	}
+	return out
 }
 
 // difference is a capability that a new release treats otherwise than the one

@@ -24,7 +24,8 @@ var files = map[string]string{
 	"q/broken.go":    "package q\n\nfunc broken(\n",
 }
 
-// trees returns the same files from a directory and from a git repository.
+// trees returns the same files from a directory, a git repository and a module
+// as it is fetched.
 func trees(t *testing.T) map[string]*Tree {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
@@ -57,7 +58,11 @@ func trees(t *testing.T) map[string]*Tree {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return map[string]*Tree{"disk": onDisk, "git": inGit}
+	inZip, err := Zip(zipOf(t, "example.com/m@v1.0.0/", files))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]*Tree{"disk": onDisk, "git": inGit, "zip": inZip}
 }
 
 // TestTrees: a release is the same wherever it lies.
@@ -87,7 +92,7 @@ func TestTrees(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if keys["disk"] != keys["git"] || !strings.Contains(keys["git"], "p/a.go ") {
+	if keys["disk"] != keys["git"] || keys["zip"] != keys["git"] || !strings.Contains(keys["git"], "p/a.go ") {
 		t.Errorf("keys differ:\n%s\n%s", keys["disk"], keys["git"])
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path"
 	"strings"
@@ -26,61 +27,95 @@ func Zip(name string) (*Tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	z := &zipped{trees: map[string][]Entry{"": nil}, files: map[string]*zip.File{}}
+	z := &zipped{
+		dirs:  map[string][]*zip.File{"": nil},
+		below: map[string][]string{},
+		mark:  dirMark + name + "!",
+		trees: map[string][]Entry{},
+		blobs: map[string]*zip.File{},
+	}
+	seen := map[string]bool{}
 	for _, f := range archive.File {
-		at := strings.Index(f.Name, "@")
-		slash := strings.Index(f.Name[max(at, 0):], "/")
-		if at < 0 || slash < 0 || strings.HasSuffix(f.Name, "/") {
+		_, version, _ := strings.Cut(f.Name, "@")
+		_, inside, _ := strings.Cut(version, "/")
+		if !fs.ValidPath(inside) || inside == "." {
 			return nil, fmt.Errorf("%s: %q is no file of a module: want MODULE@VERSION/FILE", name, f.Name)
 		}
-		z.add(f, path.Clean(f.Name[at+slash+1:]))
+		if !seen[inside] {
+			seen[inside] = true
+			z.add(f, inside)
+		}
 	}
-	return &Tree{store: z}, nil
+	return &Tree{store: z, root: z.mark}, nil
 }
 
-// zipped is a zip file as a store. The hash of a directory is its path, that of
-// a file its path with a mark.
+// zipped is a zip file as a store. The hash of a file is the one git would give
+// it; the hash of a directory is its path, with a mark.
 type zipped struct {
+	dirs  map[string][]*zip.File // the files of each directory
+	below map[string][]string    // the names of the directories in each
+	mark  string
 	trees map[string][]Entry
-	files map[string]*zip.File
+	blobs map[string]*zip.File
 }
-
-const fileMark = "file:"
 
 func (z *zipped) add(f *zip.File, name string) {
-	hash := fileMark + name
-	if z.files[hash] != nil {
-		return
-	}
-	z.files[hash] = f
-	entry := Entry{Name: path.Base(name), Hash: hash}
-	for {
-		dir := path.Dir(name)
-		if dir == "." {
-			dir = ""
+	dir := parent(name)
+	_, known := z.dirs[dir]
+	z.dirs[dir] = append(z.dirs[dir], f)
+	for !known {
+		above := parent(dir)
+		z.below[above] = append(z.below[above], path.Base(dir))
+		dir = above
+		if _, known = z.dirs[dir]; !known {
+			z.dirs[dir] = nil
 		}
-		_, known := z.trees[dir]
-		z.trees[dir] = append(z.trees[dir], entry)
-		if known {
-			return
-		}
-		name, entry = dir, Entry{Name: path.Base(dir), Hash: dir, Dir: true}
 	}
+}
+
+// parent is the directory of a file, "" for the top.
+func parent(name string) string {
+	if dir := path.Dir(name); dir != "." {
+		return dir
+	}
+	return ""
 }
 
 func (z *zipped) Tree(hash string) ([]Entry, error) {
-	entries, ok := z.trees[hash]
-	if !ok {
+	if known, ok := z.trees[hash]; ok {
+		return known, nil
+	}
+	dir, ok := strings.CutPrefix(hash, z.mark)
+	files, known := z.dirs[dir]
+	if !ok || !known {
 		return nil, fmt.Errorf("%s: %w", hash, gitrepo.ErrMissing)
 	}
-	return entries, nil
+	var out []Entry
+	for _, name := range z.below[dir] {
+		out = append(out, Entry{Name: name, Hash: z.mark + path.Join(dir, name), Dir: true})
+	}
+	for _, f := range files {
+		data, err := readFile(f)
+		if err != nil {
+			return nil, err
+		}
+		hash := blobHash(data)
+		z.blobs[hash] = f
+		out = append(out, Entry{Name: path.Base(f.Name), Hash: hash})
+	}
+	z.trees[hash] = out
+	return out, nil
 }
 
 func (z *zipped) Blob(hash string) ([]byte, error) {
-	f, ok := z.files[hash]
+	f, ok := z.blobs[hash]
 	if !ok {
 		return nil, fmt.Errorf("%s: %w", hash, gitrepo.ErrMissing)
 	}
+	return readFile(f)
+}
+
+func readFile(f *zip.File) ([]byte, error) {
 	if f.UncompressedSize64 > maxFile {
 		return nil, fmt.Errorf("%s has more than %d bytes", f.Name, maxFile)
 	}
