@@ -44,8 +44,8 @@ fuzz: ## run every fuzz target for FUZZTIME
 		go test -run '^$$' -fuzz "^$$2$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x ./$$1 </dev/null || exit 1; \
 	done
 
-table: ## compare the table with clones: make table CONTAINERD=dir CRIO=dir NRI=dir
-	go run ./inference/gen -containerd "$(CONTAINERD)" -crio "$(CRIO)" -nri "$(NRI)"
+table: ## compare the table with the source: make table CONTAINERD=dir CRIO=dir NRI=dir KUBERNETES=all
+	go run ./inference/gen -containerd "$(CONTAINERD)" -crio "$(CRIO)" -nri "$(NRI)" -kubernetes "$(KUBERNETES)"
 
 golden: ## rewrite expected outputs, schemas and frozen rows; read the diff
 	go test ./internal/report ./inference -run 'Schemas|Frozen|CheckFormats' -update

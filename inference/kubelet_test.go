@@ -88,6 +88,22 @@ func TestKubeletAnswers(t *testing.T) {
 	}
 }
 
+// TestKubeletUnknown: the README says how much of the kubelet the table leaves
+// unknown.
+func TestKubeletUnknown(t *testing.T) {
+	var unknown []string
+	for _, id := range CapabilitiesOf(Kubelet) {
+		for _, r := range Builtin().Ranges(id, Kubelet) {
+			if r.State == capability.Unknown {
+				unknown = append(unknown, id.String()+" "+r.Line)
+			}
+		}
+	}
+	if want := "DRA_UNKNOWN_SERVICES 1.26 to 1.31"; len(unknown) != 6 || unknown[0] != "DRA_UNKNOWN_SERVICES 1.26" || unknown[5] != "DRA_UNKNOWN_SERVICES 1.31" {
+		t.Errorf("%v are unknown, want %s: say so in the README too", unknown, want)
+	}
+}
+
 // TestKubeletMatch: every patch release of a minor is answered by its row.
 func TestKubeletMatch(t *testing.T) {
 	for _, test := range []struct {

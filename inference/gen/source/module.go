@@ -48,13 +48,13 @@ func Fetch(ctx context.Context, path, version string) (Module, error) {
 		if runErr == nil {
 			runErr = err
 		}
-		return Module{}, fmt.Errorf("module %s@%s: %w: %s", path, version, runErr, strings.TrimSpace(stderr.String()))
+		return Module{}, fmt.Errorf("module %s@%s: %w: %s", path, version, runErr, strings.Join(strings.Fields(stderr.String()), " "))
 	}
 	if answer.Error != "" && answer.Sum != "" && answer.Zip != "" {
 		return answer.Module, nil // it was fetched and checked, but not unpacked
 	}
 	if answer.Error != "" {
-		return Module{}, fmt.Errorf("module %s@%s: %s", path, version, answer.Error)
+		return Module{}, fmt.Errorf("module %s@%s: %s", path, version, strings.Join(strings.Fields(answer.Error), " "))
 	}
 	return answer.Module, runErr
 }

@@ -46,8 +46,9 @@ func TestZipErrors(t *testing.T) {
 	for name, want := range map[string]string{
 		none: "no such file",
 		text: "not a valid zip file",
-		zipOf(t, "", map[string]string{"a.go": "package a"}):               `"a.go" is no file of a module: want MODULE@VERSION/FILE`,
-		zipOf(t, "example.com/a@v1.0.0", map[string]string{"": "package"}): `is no file of a module`,
+		zipOf(t, "", map[string]string{"a.go": "package a"}):                     `"a.go" is no file of a module: want MODULE@VERSION/FILE`,
+		zipOf(t, "example.com/a@v1.0.0", map[string]string{"": "package"}):       `is no file of a module`,
+		zipOf(t, "example.com/a@v1.0.0/", map[string]string{"/a.go": "package"}): `is no file of a module`,
 	} {
 		if _, err := Zip(name); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v, want %q", err, want)
