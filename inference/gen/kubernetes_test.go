@@ -46,21 +46,24 @@ func as(files map[string]string, from, to string) map[string]string {
 // text the file is taken away.
 func change(t *testing.T, files map[string]string, e edit) {
 	t.Helper()
-	for name, text := range files {
-		if !strings.HasSuffix(name, "/"+e.file) {
-			continue
+	var names []string
+	for name := range files {
+		if strings.HasSuffix(name, "/"+e.file) {
+			names = append(names, name)
 		}
-		if e.old == "" {
-			delete(files, name)
-			return
-		}
-		if !strings.Contains(text, e.old) {
-			t.Fatalf("%s does not contain %q", name, e.old)
-		}
-		files[name] = strings.ReplaceAll(text, e.old, e.new)
-		return
 	}
-	t.Fatalf("there is no file %s", e.file)
+	if len(names) != 1 {
+		t.Fatalf("%s is the end of %d files, want one", e.file, len(names))
+	}
+	name := names[0]
+	switch {
+	case e.old == "":
+		delete(files, name)
+	case !strings.Contains(files[name], e.old):
+		t.Fatalf("%s does not contain %q", name, e.old)
+	default:
+		files[name] = strings.ReplaceAll(files[name], e.old, e.new)
+	}
 }
 
 func writeFiles(t *testing.T, files map[string]string) (dir string) {
@@ -195,7 +198,7 @@ func TestKubeletChanges(t *testing.T) {
 		{"annotations of CDI", "1.37", []edit{{options, "package devicemanager\n", "package devicemanager\n\nimport \"tags.cncf.io/container-device-interface/pkg/cdi\"\n"}, {options, "\treturn out\n}\n\nfunc", "\tout.Annotations = append(out.Annotations, cdi.GenerateAnnotations(out.CDIDevices)...)\n\treturn out\n}\n\nfunc"}}, []string{"DEVICE_CDI_VIA_ANNOTATIONS: yes"}},
 		{"the options moved", "1.37", []edit{{options, "deviceRunContainerOptions", "containerOptions"}}, all("undecided", "DEVICE_CDI_DEVICES", "DEVICE_CDI_VIA_ANNOTATIONS", "DEVICE_CONTAINER_ANNOTATIONS")},
 		{"the runtime does not get it", "1.37", []edit{{"kuberuntime_container.go", "range o.CDIDevices", "range o.Others"}}, []string{"DEVICE_CDI_DEVICES: undecided"}},
-		{"a call is gone", "1.37", []edit{{"api_grpc.pb.go", `{MethodName: "GetPreferredAllocation", Handler: handler},`, ""}}, []string{"DEVICE_PREFERRED_ALLOCATION: no"}},
+		{"a call is gone", "1.37", []edit{{"deviceplugin/v1beta1/api_grpc.pb.go", `{MethodName: "GetPreferredAllocation", Handler: handler},`, ""}}, []string{"DEVICE_PREFERRED_ALLOCATION: no"}},
 		{"nothing calls it", "1.37", []edit{{"devicemanager/endpoint.go", "e.api.PreStartContainer(", "e.api.Start("}}, []string{"DEVICE_PRESTART_CONTAINER: undecided"}},
 		{"the checkpoint is a list", "1.37", []edit{{"checkpoint/checkpoint.go", "map[int64][]string", "[]string"}}, []string{"DEVICE_CHECKPOINT_NUMA: no"}},
 		{"the checkpoint is by name", "1.37", []edit{{"checkpoint/checkpoint.go", "map[int64][]string", "map[string][]string"}}, []string{"DEVICE_CHECKPOINT_NUMA: undecided"}},
@@ -204,11 +207,13 @@ func TestKubeletChanges(t *testing.T) {
 		{"claims are not looked at", "1.37", []edit{{manager, "ExtendedResourceClaimStatus", "Claims"}}, []string{"DEVICE_DRA_EXTENDED_RESOURCE: no"}},
 		{"one plugin for a resource", "1.37", []edit{{register, "map[string][]Client", "map[string]Client"}, {manager, "map[string]map[string]*endpointInfo", "map[string]string"}}, []string{"DEVICE_MULTI_INSTANCE: no"}},
 		{"one client for a resource", "1.37", []edit{{register, "map[string][]Client", "map[string]Client"}}, []string{"DEVICE_MULTI_INSTANCE: undecided"}},
-		{"no health of the server", "1.37", []edit{{manager, "GetHealthChecker", "Health"}}, []string{"DEVICE_REGISTRATION_HEALTHZ: no"}},
+		{"no health of the server", "1.37", []edit{{manager, "GetHealthChecker() healthz.HealthChecker", "health() any"}, {manager, "\t\"k8s.io/apiserver/pkg/server/healthz\"\n", ""}}, []string{"DEVICE_REGISTRATION_HEALTHZ: no"}},
+		{"no health of devices", "1.37", []edit{{manager, "UpdateAllocatedResourcesStatus", "update"}, {manager, "AllocatedResourcesStatus", "other"}}, []string{"DEVICE_HEALTH_IN_POD_STATUS: no"}},
 		{"nothing asks for the health", "1.37", []edit{{linux, "GetHealthChecker", "Health"}}, []string{"DEVICE_REGISTRATION_HEALTHZ: undecided"}},
 		{"no device manager on Windows", "1.37", []edit{{windows, "import \"k8s.io/kubernetes/pkg/kubelet/cm/devicemanager\"", ""}}, []string{"DEVICE_WINDOWS: no"}},
 		{"no container manager of Windows", "1.37", []edit{{windows, "", ""}}, []string{"DEVICE_WINDOWS: undecided"}},
 		{"no handler of device plugins", "1.16", []edit{{"kubelet/kubelet.go", "\tk.plugins.AddHandler(registration.DevicePlugin, k.containers.handler())\n", ""}}, []string{"DEVICE_PLUGINWATCHER_REGISTRATION: no"}},
+		{"another handler", "1.16", []edit{{"kubelet/kubelet.go", "registration.DevicePlugin", "registration.OtherPlugin"}}, []string{"DEVICE_PLUGINWATCHER_REGISTRATION: undecided"}},
 		{"handlers from elsewhere", "1.37", []edit{{linux, "registration.DevicePlugin", "deviceHandler"}}, []string{"DEVICE_PLUGINWATCHER_REGISTRATION: undecided"}},
 		{"another version of the API", "1.37", []edit{{"v1beta1/constants.go", "v1beta1\"", "v1\""}}, []string{"DEVICE_PLUGIN_V1BETA1: undecided"}},
 
@@ -217,7 +222,7 @@ func TestKubeletChanges(t *testing.T) {
 		{"Register waits", "1.16", []edit{{manager, "go m.addEndpoint(r)", "m.addEndpoint(r)"}}, []string{"DEVICE_REGISTER_BEFORE_SERVE: no"}},
 		{"the connection is lazy, the call is not", "1.37", []edit{{client, ", grpc.WithBlock()", ""}}, nil},
 		{"nothing is waited for", "1.16", []edit{{manager, "go m.addEndpoint(r)", "m.addEndpoint(r)"}, {"devicemanager/endpoint.go", ", grpc.WithBlock()", ""}}, []string{"DEVICE_REGISTER_BEFORE_SERVE: undecided"}},
-		{"no options at all", "1.37", []edit{{manager, "p.API().GetDevicePluginOptions(&api.Empty{})", "noOptions()"}}, append(all("undecided", "DEVICE_GET_OPTIONS", "DEVICE_REGISTER_OPTIONS"), "DEVICE_WITHOUT_GET_OPTIONS: yes")},
+		{"no options at all", "1.37", []edit{{manager, "p.API().GetDevicePluginOptions(&api.Empty{})", "noOptions()"}}, all("undecided", "DEVICE_GET_OPTIONS", "DEVICE_REGISTER_OPTIONS", "DEVICE_WITHOUT_GET_OPTIONS")},
 		{"an error is put up with", "1.37", []edit{{manager, `return fail("no options", err)`, "options = &api.DevicePluginOptions{}"}}, []string{"DEVICE_WITHOUT_GET_OPTIONS: undecided"}},
 		{"options of the request count", "1.37", []edit{{register, "s.connectClient(r.ResourceName, r.Endpoint)", "s.connectClient(r.ResourceName, r.Endpoint, r.Options)"}}, []string{"DEVICE_REGISTER_OPTIONS: yes"}},
 		{"Register moved", "1.37", []edit{{register, ") Register(", ") Accept("}}, all("undecided", "DEVICE_GET_OPTIONS", "DEVICE_REGISTER_BEFORE_SERVE", "DEVICE_REGISTER_OPTIONS", "DEVICE_WITHOUT_GET_OPTIONS")},
@@ -326,11 +331,14 @@ func TestKubernetesArguments(t *testing.T) {
 	file := table(t)
 	patch := writeFiles(t, as(kubeletFiles(t, "1.37"), "37.0", "37.2"))
 	out, err := generate(t, "-kubernetes", patch, "-table", file)
-	if err != nil || !strings.Contains(out, "38 cells compared: 38 equal") {
+	if err != nil || !strings.Contains(out, "kubelet 1.37.2 was read, which the row of 1.37.0 answers for.\n") || !strings.Contains(out, "38 cells compared: 38 equal") {
 		t.Errorf("1.37.2: %v\n%s", err, out)
 	}
+	if _, err := generate(t, "-kubernetes", patch, "-table", file, "-write", "-because", "a test"); err == nil || !strings.Contains(err.Error(), "kubelet 1.37.2 has no row of its own") {
+		t.Errorf("a patch release was written: %v", err)
+	}
 	out, err = generate(t, "-kubernetes", patch, "-table", file, "-show", "-release", "kubelet@1.37.0")
-	if err != nil || !strings.HasPrefix(out, "kubelet 1.37.0, day not known\nsettings:\n") || strings.Contains(out, "NRI") {
+	if err != nil || !strings.HasPrefix(out, "kubelet 1.37.2, day not known\nsettings:\n") || strings.Contains(out, "NRI") {
 		t.Errorf("-show: %v\n%s", err, out)
 	}
 	half := as(kubeletFiles(t, "1.37"), "37", "37")

@@ -59,6 +59,7 @@ func New(ctx context.Context, s Sources, first func(runtime string) inference.Ve
 type task struct {
 	runtime string
 	version inference.Version
+	patch   inference.Version // what is read, if the row is that of another one
 	date    string
 	tagged  bool // date is that of the tag, not of the commit
 	open    func() (*source.Tree, error)

@@ -90,9 +90,18 @@ func (c *Collector) row(v inference.Version) (inference.Version, error) {
 	return first, nil
 }
 
+// kubeletTask is a release of the kubelet with the row that answers for it.
+func kubeletTask(row, v inference.Version) task {
+	t := task{runtime: inference.Kubelet, version: row}
+	if row != v {
+		t.patch = v
+	}
+	return t
+}
+
 // fetched is a release that the Go client fetches when it is read.
 func (c *Collector) fetched(row, v inference.Version) task {
-	t := task{runtime: inference.Kubelet, version: row}
+	t := kubeletTask(row, v)
 	t.modules = func() (kubernetes, apis *source.Tree, day string, err error) {
 		m, err := source.Fetch(c.ctx, kubernetesModule, "v"+v.String())
 		if err != nil {
@@ -147,7 +156,7 @@ func (c *Collector) unpacked(dir string) ([]task, error) {
 		if err != nil {
 			return nil, err
 		}
-		t := task{runtime: inference.Kubelet, version: row}
+		t := kubeletTask(row, v)
 		t.modules = func() (kubernetes, apis *source.Tree, day string, err error) {
 			if kubernetes, err = source.Dir(filepath.Join(dir, kubernetesModule+"@v"+v.String())); err != nil {
 				return nil, nil, "", err
@@ -184,5 +193,5 @@ func (c *Collector) kubelet(t task) (rows.Found, error) {
 	if err != nil {
 		return rows.Found{}, err
 	}
-	return rows.Found{Runtime: t.runtime, Version: t.version, Report: report, Day: day}, nil
+	return rows.Found{Runtime: t.runtime, Version: t.version, Patch: t.patch, Report: report, Day: day}, nil
 }

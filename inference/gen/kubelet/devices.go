@@ -27,10 +27,8 @@ func (r *release) decideDevices(out map[capability.ID]probe.Verdict) error {
 	out[capability.DeviceCheckpointNUMA] = r.checkpointsNUMA()
 	out[capability.DeviceTopology] = r.aligns(api)
 	out[capability.DeviceSidecarContainers] = r.keepsSidecars()
-	out[capability.DeviceHealthInPodStatus] = r.gated(
-		all(method(r.devices, "ManagerImpl", "UpdateAllocatedResourcesStatus"), asks(r.root, "UpdateAllocatedResourcesStatus")),
-		capability.DeviceHealthInPodStatus, "ResourceHealthStatus", r.devices, r.root)
-	out[capability.DeviceRegistrationHealthz] = all(method(r.devices, "ManagerImpl", "GetHealthChecker"), asks(r.linux, "GetHealthChecker"))
+	out[capability.DeviceHealthInPodStatus] = r.gated(r.tellsHealth(), capability.DeviceHealthInPodStatus, "ResourceHealthStatus", r.devices, r.root)
+	out[capability.DeviceRegistrationHealthz] = r.isChecked()
 	out[capability.DeviceDRAExtendedResource] = r.gated(r.leavesToDRA(), capability.DeviceDRAExtendedResource, "DRAExtendedResource", r.devices)
 	out[capability.DeviceMultiInstance] = r.keepsInstances()
 	out[capability.DeviceWindows] = r.onWindows()
@@ -187,6 +185,13 @@ func (r *release) keepsSidecars() verdict {
 	}
 	if at, in := find(reached, false, calls("IsRestartableInitContainer")); at != nil {
 		return yes(in.Name.Name, r.devices.line(at))
+	}
+	at, in := find(reached, false, func(_ *fn, n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		return ok && (strings.Contains(id.Name, "Restart") || strings.Contains(id.Name, "Sidecar"))
+	})
+	if at != nil {
+		return unclear("%s treats some init containers in a way that is not understood", in.Name.Name)
 	}
 	return no("Allocate treats all init containers alike")
 }

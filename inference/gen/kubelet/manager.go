@@ -2,6 +2,8 @@ package kubelet
 
 import (
 	"go/ast"
+
+	"github.com/nri-compat/nri-compat/capability"
 )
 
 // What the device manager keeps, and how it is built in.
@@ -39,6 +41,37 @@ func (r *release) checkpointsNUMA() verdict {
 		}
 	}
 	return lost("the entry of the checkpoint")
+}
+
+// tellsHealth: the device manager writes the health of devices into the status of
+// a pod, and the kubelet asks it to.
+func (r *release) tellsHealth() verdict {
+	const name = "UpdateAllocatedResourcesStatus"
+	has := method(r.devices, "ManagerImpl", name)
+	if has.State == capability.No {
+		// AllocatedResourcesStatus is the field of the status.
+		if at, in := find(r.devices.every, true, mentions("AllocatedResourcesStatus")); at != nil {
+			return unclear("%s uses AllocatedResourcesStatus in a way that is not understood", in.Name.Name)
+		}
+	}
+	return all(has, asks(r.root, name))
+}
+
+// isChecked: the device manager has a health check, and the container manager
+// hands it on.
+func (r *release) isChecked() verdict {
+	const name = "GetHealthChecker"
+	has := method(r.devices, "ManagerImpl", name)
+	if has.State == capability.No {
+		for _, f := range r.devices.files {
+			for _, imported := range f.imports {
+				if within(imported, "server/healthz") {
+					return unclear("the device manager has a health check that was not found")
+				}
+			}
+		}
+	}
+	return all(has, asks(r.linux, name))
 }
 
 // method: a type has a method.
@@ -165,11 +198,16 @@ func (r *release) watchesPlugins() verdict {
 		if !ok || called(call) != "AddHandler" || len(call.Args) == 0 {
 			return false
 		}
-		_, variable := call.Args[0].(*ast.Ident)
-		return variable
+		switch kind := call.Args[0].(type) {
+		case *ast.BasicLit:
+			return false
+		case *ast.SelectorExpr:
+			return kind.Sel.Name != "CSIPlugin" && kind.Sel.Name != "DRAPlugin"
+		}
+		return true
 	})
 	if at != nil {
-		return unclear("%s adds handlers of plugins that were not found", in.Name.Name)
+		return unclear("%s adds a handler of plugins that are not known", in.Name.Name)
 	}
 	return no("no handler of device plugins is added")
 }

@@ -63,7 +63,7 @@ func (r *release) decideRegistration(out map[capability.ID]probe.Verdict) error 
 	out[capability.DeviceRegisterOptions] = r.seen(at, in, "nothing reads RegisterRequest.Options")
 	if out[capability.DeviceRegisterOptions].State == capability.No && out[capability.DeviceGetOptions].State == capability.No {
 		v := unclear("Register leads neither to RegisterRequest.Options nor to GetDevicePluginOptions")
-		out[capability.DeviceRegisterOptions], out[capability.DeviceGetOptions] = v, v
+		out[capability.DeviceRegisterOptions], out[capability.DeviceGetOptions], out[capability.DeviceWithoutGetOptions] = v, v, v
 	}
 	return nil
 }

@@ -18,8 +18,11 @@ type Found struct {
 	// Date is the day of the tag, empty if only that of the commit is known.
 	Date string
 	// Day is the day of the commit, for a release whose tag was not there.
-	Day    string
-	NRI    string
+	Day string
+	NRI string
+	// Patch is the release that was read, if another one has the row that answers
+	// for it; zero else.
+	Patch  inference.Version
 	Report *probe.Report
 }
 

@@ -36,6 +36,11 @@ func (c *Comparison) Frozen() []inference.Release {
 // Merge returns the table with what was found. Changes of frozen releases need
 // a reason, which is kept with the day in the table's changes.
 func (c *Comparison) Merge(because, day string) (*Document, error) {
+	for _, f := range c.found {
+		if !f.Patch.IsZero() {
+			return nil, fmt.Errorf("%s %s has no row of its own: the one of %s says what that release does, and known bugs say what changed since", f.Runtime, f.Patch, f.Version)
+		}
+	}
 	frozen := c.Frozen()
 	if len(frozen) > 0 && strings.TrimSpace(because) == "" {
 		return nil, fmt.Errorf("%s: rows of published releases would change: say why with -because, or do not write", spans(frozen))

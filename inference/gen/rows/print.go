@@ -15,6 +15,11 @@ import (
 // Print writes what would change, grouped by capability and release line, and
 // what a person must decide.
 func (c *Comparison) Print(w io.Writer) {
+	for _, f := range c.found {
+		if !f.Patch.IsZero() {
+			fmt.Fprintf(w, "%s %s was read, which the row of %s answers for.\n\n", f.Runtime, f.Patch, f.Version)
+		}
+	}
 	if len(c.Added) > 0 {
 		fmt.Fprintf(w, "New releases:\n")
 		for _, f := range c.Added {

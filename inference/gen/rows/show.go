@@ -13,7 +13,7 @@ import (
 func Show(w io.Writer, f Found) {
 	row, problems := f.row()
 	nri := inference.FamilyOf(f.Runtime) == capability.NRI
-	fmt.Fprintf(w, "%s %s, %s", row.Runtime, row.Version, cmp.Or(row.Date, "day not known"))
+	fmt.Fprintf(w, "%s %s, %s", row.Runtime, cmp.Or(f.Patch, row.Version), cmp.Or(row.Date, "day not known"))
 	if nri {
 		fmt.Fprintf(w, ", NRI %s", row.NRI)
 	}
