@@ -3,6 +3,8 @@ package kubelet
 import (
 	"fmt"
 	"go/ast"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -195,6 +197,34 @@ func (r *release) gated(v verdict, id capability.ID, name string, askers ...*cod
 		}
 	}
 	return unclear("feature gate %s can be switched, but nothing asks for it where it used to be", name)
+}
+
+// others are the gates that can be switched, that the code of plugins asks for and
+// that no rule knows. One that is new may stand in the way of a capability.
+func (r *release) others() []probe.Setting {
+	at := map[string]string{}
+	for _, c := range []*code{r.devices, r.dra, r.drivers, r.pods} {
+		c.each(func(f *file, n ast.Node) {
+			s, ok := n.(*ast.SelectorExpr)
+			if !ok || !within(f.from(s), featurePackage) || at[s.Sel.Name] != "" {
+				return
+			}
+			if _, known := r.settings["featureGates."+s.Sel.Name]; !known {
+				at[s.Sel.Name] = c.line(s)
+			}
+		})
+	}
+	var out []probe.Setting
+	for _, name := range slices.Sorted(maps.Keys(at)) {
+		g := r.gate(name)
+		if g.gone && g.why == "" || g.locked {
+			continue
+		}
+		s := g.setting()
+		s.Key, s.At = s.Name, at[name]
+		out = append(out, s)
+	}
+	return out
 }
 
 // setting is the gate as a setting of the kubelet.

@@ -85,7 +85,7 @@ func Read(tree, apis *source.Tree, v inference.Version) (*probe.Report, error) {
 	}
 	policy := r.policy()
 	r.settings[policy.Name] = policy
-	return &probe.Report{Verdicts: verdicts, Settings: r.settings}, nil
+	return &probe.Report{Verdicts: verdicts, Settings: r.settings, Config: r.others()}, nil
 }
 
 // load reads what rules look at.

@@ -39,7 +39,9 @@ type Report struct {
 	// Settings are the defaults of the settings that the table knows, by their
 	// short names.
 	Settings map[string]Setting
-	// Config are the keys of the NRI configuration with their defaults.
+	// Config are the keys of the NRI configuration with their defaults; of a
+	// kubelet the feature gates that its code of plugins asks for and that no
+	// capability is known to depend on.
 	Config []Setting
 }
 

@@ -39,7 +39,7 @@ func (c *Comparison) Print(w io.Writer) {
 	c.printNew(w)
 	for _, line := range c.NewLines() {
 		runtime, _, _ := strings.Cut(line, " ")
-		fmt.Fprintf(w, "%s is a new line: add it to \"affected\" of the bugs that it has. Its predecessor has %s.\n\n", line, strings.Join(c.OpenBugs(runtime), ", "))
+		fmt.Fprintf(w, "%s is a new line: add it to \"affected\" of the bugs that it has. Its predecessor has %s.\n\n", line, cmp.Or(strings.Join(c.OpenBugs(runtime), ", "), "none"))
 	}
 	if len(c.Unread) > 0 {
 		what := spans(c.Unread)
@@ -171,6 +171,7 @@ func (c *Comparison) printNew(w io.Writer) {
 			lines = append(lines, fmt.Sprintf("    %s: %s → %s  %s%s", d.id, d.was, d.now, evidence(d.now), mark))
 		}
 		lines = append(lines, c.newDefaults(f)...)
+		lines = append(lines, c.newGates(f)...)
 		if len(lines) == 0 {
 			fmt.Fprintf(w, "%s %s treats every capability as %s does.\n\n", f.Runtime, f.Version, before)
 			continue
@@ -202,6 +203,23 @@ func (c *Comparison) newDefaults(f Found) []string {
 			out = append(out, fmt.Sprintf("    setting %s: %q → %q  %s", s.Name, was, s.Value, s.At))
 		default:
 			out = append(out, fmt.Sprintf("    setting %s: new, %q by default  %s", s.Name, s.Value, s.At))
+		}
+	}
+	return out
+}
+
+// newGates are the feature gates of a new kubelet that no rule knows and that the
+// release before it did not ask for, or is not known not to.
+func (c *Comparison) newGates(f Found) []string {
+	if inference.FamilyOf(f.Runtime) == capability.NRI {
+		return nil
+	}
+	_, before := c.before(f)
+	var out []string
+	for _, s := range f.Report.Config {
+		same := func(o probe.Setting) bool { return o.Key == s.Key }
+		if before == nil || !slices.ContainsFunc(before.Config, same) {
+			out = append(out, fmt.Sprintf("    %s, which no rule knows, is asked for: %s", s.Key, s.At))
 		}
 	}
 	return out

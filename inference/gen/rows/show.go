@@ -38,6 +38,8 @@ func Show(w io.Writer, f Found) {
 	}
 	if nri {
 		fmt.Fprintln(w, "configuration of NRI:")
+	} else {
+		fmt.Fprintln(w, "other feature gates that the code of plugins asks for:")
 	}
 	for _, s := range f.Report.Config {
 		text(s.Key, s.Value, s.At, s.Why)
