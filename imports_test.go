@@ -25,6 +25,7 @@ var rules = []rule{
 	{"capability", []string{module + "/..."}, "capability is the base of everything"},
 	{"capability", []string{"os", "net", "net/..."}, "capability does no I/O"},
 	{"inference", []string{module + "/cmd/...", module + "/internal/...", "os", "net", "net/..."}, "inference does no I/O and knows no command"},
+	{"inference/gen/kubelet", []string{module + "/inference/gen/collect", module + "/inference/gen/rows", module + "/internal/...", module + "/cmd"}, "a release is read without knowing where it comes from and what the table says"},
 	{"cmd", []string{module + "/inference/gen/...", module + "/capability/gen"}, "what writes the table is no part of the program"},
 	{"internal/report", []string{module + "/cmd/...", module + "/internal/plugin/...", module + "/internal/nri/...", module + "/internal/kubelet/...", module + "/internal/node/...", module + "/internal/pluginlog", module + "/internal/standin", module + "/internal/sandbox", module + "/internal/cluster/..."}, "reports render what they are given"},
 	{"internal/plugin/...", []string{module + "/inference", module + "/internal/report", module + "/internal/nri", module + "/internal/kubelet", module + "/internal/node", module + "/cmd"}, "a plugin is read without knowing runtimes"},

@@ -4,8 +4,8 @@
 //
 // It reads every release in local git repositories, bare or not, in versions of
 // containerd's Go modules (-module) and in those of Kubernetes (-kubernetes),
-// compares what it finds with inference/table.json, and prints what would change. With -write it changes
-// the file. See docs/table.md.
+// compares what it finds with inference/table.json, and prints what would change.
+// With -write it changes the file. See docs/table.md.
 package main
 
 import (

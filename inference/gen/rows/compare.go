@@ -2,8 +2,8 @@ package rows
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/nri-compat/nri-compat/capability"
@@ -155,7 +155,7 @@ func (c *Comparison) facts(row inference.Release, f Found) {
 	}
 	add("nri", row.NRI, new.NRI, "")
 	add("name", row.Name, new.Name, problems["name"])
-	add("nriEnabled", strconv.FormatBool(row.NRIEnabled), strconv.FormatBool(new.NRIEnabled), problems["nriEnabled"])
+	add("nriEnabled", fmt.Sprint(row.NRIEnabled), fmt.Sprint(new.NRIEnabled), problems["nriEnabled"])
 	for _, s := range f.settings() {
 		d, ok := c.old.setting(s.Name, f.Runtime, f.Version)
 		if s.Absent && s.Why == "" {
