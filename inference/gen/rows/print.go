@@ -48,7 +48,7 @@ func (c *Comparison) Print(w io.Writer) {
 		}
 		fmt.Fprintf(w, "Not read, kept as they are: %s.\n\n", what)
 	}
-	fmt.Fprintf(w, "%d cells compared: %d equal, %d different, %d not decided.\n", c.Compared, c.Equal, c.Different, c.Unknown)
+	fmt.Fprintf(w, "%d cells compared, %d derived: %d equal, %d different; %d not decided.\n", c.Compared, c.Equal+c.Different, c.Equal, c.Different, c.Unknown)
 }
 
 func onOff(on bool) string {
