@@ -57,16 +57,18 @@ func (k Kubelet) PodResources() string {
 }
 
 // FindKubelets finds the kubelets of the node: first those that see the same files
-// as this process, then those in containers, each in ascending order of their
-// process ids, but those of an ordinary user last: a kubelet is root's. Programs that have a kubelet inside, or start one of their own, are
-// among them if no process beside them is a kubelet. The error is about processes
-// that could not be looked at; the result is then incomplete.
+// as this process, then those in containers, and after all of them, in the same
+// order, those of ordinary users: a kubelet is root's, and anyone may call a program
+// so. Each are in ascending order of their process ids. Programs that have a kubelet
+// inside, or start one of their own, are among them if no process beside them is a
+// kubelet. The error is about processes that could not be looked at; the result is
+// then incomplete.
 func (h Host) FindKubelets() ([]Kubelet, error) {
 	pids, err := h.pids()
 	if err != nil {
 		return nil, err
 	}
-	var here, elsewhere []Kubelet
+	var here, elsewhere, users, usersElsewhere []Kubelet
 	hidden := 0
 	for _, pid := range pids {
 		p, err := h.process(pid)
@@ -84,46 +86,48 @@ func (h Host) FindKubelets() ([]Kubelet, error) {
 		if !ok {
 			continue
 		}
-		if k := h.kubelet(p, program); k.host == h {
+		k := h.kubelet(p, program)
+		switch user := k.isUsers(); {
+		case k.host == h && !user:
 			here = append(here, k)
-		} else {
+		case !user:
 			elsewhere = append(elsewhere, k)
+		case k.host == h:
+			users = append(users, k)
+		default:
+			usersElsewhere = append(usersElsewhere, k)
 		}
 	}
-	// A kubelet in a container, as of a cluster for tests, does not make the k3s of
-	// the node one that has none.
-	found := append(ownOnes(here), ownOnes(elsewhere)...)
+	// A kubelet in a container, as of a cluster for tests, or of an ordinary user
+	// does not make the k3s of the node one that has none.
+	found := slices.Concat(ownOnes(here), ownOnes(elsewhere), ownOnes(users), ownOnes(usersElsewhere))
 	if hidden > 0 {
 		return found, fmt.Errorf("processes: %d could not be looked at: run as root", hidden)
 	}
 	return found, nil
 }
 
-// ownOnes gives the kubelets with a process of their own, or all if none has one,
-// root's first.
+// ownOnes gives the kubelets with a process of their own, or all if none has one.
 func ownOnes(all []Kubelet) []Kubelet {
 	isInside := func(k Kubelet) bool { return k.Inside != "" }
 	if own := slices.DeleteFunc(slices.Clone(all), isInside); len(own) > 0 {
-		all = own
+		return own
 	}
-	slices.SortStableFunc(all, func(a, b Kubelet) int { return a.users() - b.users() })
 	return all
 }
 
 // userID is the line of /proc/PID/status with the user that a process runs as.
 var userID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^Uid:\t\d+\t(\d+)\t`) })
 
-// users is 1 for the process of an ordinary user, and 0 for one of root or where
-// that cannot be seen.
-func (k Kubelet) users() int {
+// isUsers tells whether a process is an ordinary user's: not root's, and not one
+// whose user cannot be seen.
+func (k Kubelet) isUsers() bool {
 	text, err := readBounded(path.Join(path.Dir(k.File), "status"), maxProcFile)
 	if err != nil {
-		return 0
+		return false
 	}
-	if m := userID().FindSubmatch(text); m != nil && string(m[1]) != "0" {
-		return 1
-	}
-	return 0
+	m := userID().FindSubmatch(text)
+	return m != nil && string(m[1]) != "0"
 }
 
 // kubelet describes a process that is a kubelet.

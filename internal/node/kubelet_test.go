@@ -37,6 +37,21 @@ func TestFindKubelets(t *testing.T) {
 			fakeStatus(t, h, 3, "Name:\tkubelet\nUid:\t0\t0\t0\t0\nGid:\t0\t7\t0\t0\n")
 			fakeProcess(t, h, 4, "/usr/bin/kubelet", "kubelet")
 		}, []row{{3, "", ""}, {4, "", ""}, {2, "", ""}}},
+		{"a user's program does not hide the k3s of root", func(h Host) {
+			fakeProcess(t, h, 2, "/home/u/kubelet", "kubelet")
+			fakeStatus(t, h, 2, "Uid:\t1000\t1000\t1000\t1000\n")
+			fakeProcess(t, h, 4, "/usr/local/bin/k3s", "k3s", "server")
+		}, []row{{4, "k3s", ""}, {2, "", ""}}},
+		{"a user's program comes after a kubelet in a container", func(h Host) {
+			fakeProcess(t, h, 2, "/home/u/kubelet", "kubelet")
+			fakeStatus(t, h, 2, "Uid:\t1000\t1000\t1000\t1000\n")
+			link(t, "/", filepath.Join(h.Proc, "2", "root"))
+			fakeProcess(t, h, 4, "/usr/bin/kubelet", "kubelet")
+			link(t, t.TempDir(), filepath.Join(h.Proc, "4", "root"))
+			fakeProcess(t, h, 5, "/home/u/kubelet", "kubelet")
+			fakeStatus(t, h, 5, "Uid:\t1000\t1000\t1000\t1000\n")
+			link(t, t.TempDir(), filepath.Join(h.Proc, "5", "root"))
+		}, []row{{4, "", ""}, {2, "", ""}, {5, "", ""}}},
 		{"k3s", func(h Host) {
 			fakeProcess(t, h, 4, "/var/lib/rancher/k3s/data/abc/bin/k3s", "/usr/local/bin/k3s", "server")
 			fakeProcess(t, h, 5, "/var/lib/rancher/k3s/data/abc/bin/k3s", "containerd", "-c", "/k3s.toml")
