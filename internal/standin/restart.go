@@ -36,7 +36,7 @@ func (s *Kubelet) Restart(ctx context.Context, over func() bool) (Restarted, err
 	if err := s.Close(); err != nil {
 		return Restarted{}, err
 	}
-	if err := removeFiles(s.o.Dir); err != nil {
+	if err := removeSockets(s.o.Dir); err != nil {
 		return Restarted{}, fmt.Errorf("restart as a kubelet: %w", err)
 	}
 	o := s.o
@@ -88,17 +88,21 @@ func (o Observation) resources(which func(Registration) bool) []string {
 	return out
 }
 
-// removeFiles removes the files of a directory, but not its directories.
-func removeFiles(dir string) error {
+// removeSockets removes the sockets of a directory, also where a link leads to one.
+// Other files are left alone: kubelets from 1.33 on do so too, of those before most
+// remove them, but for their checkpoint.
+func removeSockets(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
-		if e.IsDir() {
+		name := filepath.Join(dir, e.Name())
+		// What cannot be looked at, such as a link to nowhere, no kubelet removes.
+		if info, err := os.Stat(name); err != nil || info.Mode()&os.ModeSocket == 0 {
 			continue
 		}
-		if err := os.Remove(filepath.Join(dir, e.Name())); err != nil && !os.IsNotExist(err) {
+		if err := os.Remove(name); err != nil && !os.IsNotExist(err) {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -104,5 +105,38 @@ func TestRestartEnds(t *testing.T) {
 	}
 	if entries, err := os.ReadDir(o.Dir); err != nil || len(entries) > 0 {
 		t.Errorf("left behind: %v, %v", entries, err)
+	}
+}
+
+// TestRestartRemoves: as in every kubelet, sockets go, links to them too, and what
+// is neither stays.
+func TestRestartRemoves(t *testing.T) {
+	s, o := standIn(t, curious)
+	at := func(name string) string { return filepath.Join(o.Dir, name) }
+	l, err := net.Listen("unix", at("a.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for _, err := range []error{
+		os.Symlink("a.sock", at("socket")), os.Symlink("a.lock", at("link")), os.Symlink("nowhere", at("lost")),
+		os.WriteFile(at("a.lock"), nil, 0o600), os.Mkdir(at("a.d"), 0o700),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := s.Restart(t.Context(), func() bool { return false }); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(o.Dir)
+	var left []string
+	for _, e := range entries {
+		left = append(left, e.Name())
+	}
+	// The order in which the socket and the link to it go decides about the link.
+	left = slices.DeleteFunc(left, func(name string) bool { return name == "socket" })
+	if want := []string{"a.d", "a.lock", "link", "lost"}; err != nil || !slices.Equal(left, want) {
+		t.Errorf("left are %q, want %q; %v", left, want, err)
 	}
 }
