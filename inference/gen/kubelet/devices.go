@@ -204,6 +204,9 @@ func (r *release) leavesToDRA() verdict {
 		return v
 	}
 	at, in := find(r.devices.reach(from, false), false, mentions("ExtendedResourceClaimStatus"))
+	if at == nil && asked("DRAExtendedResource", []*code{r.devices}) {
+		return unclear("the device manager asks for the feature gate DRAExtendedResource, but allocateContainerResources does not look at ExtendedResourceClaimStatus")
+	}
 	if at == nil {
 		return no("allocateContainerResources does not look at ExtendedResourceClaimStatus")
 	}

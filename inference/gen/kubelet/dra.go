@@ -125,17 +125,21 @@ func (r *release) withoutService(f *fn) verdict {
 	var v *verdict
 	f.walk(false, func(n ast.Node) {
 		i, ok := n.(*ast.IfStmt)
-		if !ok || !isEmpty(i.Cond) || len(i.Body.List) != 1 {
+		if !ok || !isEmpty(i.Cond) {
 			return
 		}
-		var found verdict
-		switch s := i.Body.List[0].(type) {
-		case *ast.ReturnStmt:
-			found = no(f.Name.Name, r.drivers.line(s))
-		case *ast.AssignStmt:
-			found = yes(f.Name.Name, r.drivers.line(s))
-		default:
-			return
+		found := unclear("%s does without a service in a way that is not understood", f.Name.Name)
+		if len(i.Body.List) == 1 {
+			switch s := i.Body.List[0].(type) {
+			case *ast.ReturnStmt:
+				if returnsError(s) {
+					found = no(f.Name.Name, r.drivers.line(s))
+				}
+			case *ast.AssignStmt:
+				if len(s.Lhs) == 1 && typeName(s.Lhs[0]) == typeName(i.Cond.(*ast.BinaryExpr).X) {
+					found = yes(f.Name.Name, r.drivers.line(s))
+				}
+			}
 		}
 		v = &found
 	})

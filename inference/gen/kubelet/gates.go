@@ -181,6 +181,8 @@ func (r *release) gated(v verdict, id capability.ID, name string, askers ...*cod
 	switch {
 	case g.why != "":
 		return unclear("feature gate %s: %s", name, g.why)
+	case g.gone && asked(name, askers):
+		return unclear("feature gate %s is asked for, but not declared where it used to be", name)
 	case g.gone:
 		return v // it is on for good, or was never needed
 	case g.locked && g.on:
@@ -197,6 +199,21 @@ func (r *release) gated(v verdict, id capability.ID, name string, askers ...*cod
 		}
 	}
 	return unclear("feature gate %s can be switched, but nothing asks for it where it used to be", name)
+}
+
+// asked tells whether code uses a gate, from whatever package of feature gates.
+func asked(name string, askers []*code) bool {
+	for _, c := range askers {
+		for _, f := range c.every {
+			if at, _ := find([]*fn{f}, true, func(f *fn, n ast.Node) bool {
+				s, ok := n.(*ast.SelectorExpr)
+				return ok && s.Sel.Name == name && strings.Contains(f.in.from(s), "feature")
+			}); at != nil {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // others are the gates that can be switched, that the code of plugins asks for and

@@ -126,14 +126,18 @@ func (f *fn) fails(call ast.Node) bool {
 			return
 		}
 		ast.Inspect(i.Body, func(n ast.Node) bool {
-			if ret, ok := n.(*ast.ReturnStmt); ok && len(ret.Results) > 0 {
-				last, isIdent := ret.Results[len(ret.Results)-1].(*ast.Ident)
-				fails = fails || !isIdent || last.Name != "nil"
+			if ret, ok := n.(*ast.ReturnStmt); ok {
+				fails = fails || returnsError(ret)
 			}
 			return true
 		})
 	})
 	return fails
+}
+
+// returnsError tells whether the last thing that is returned is not plainly nil.
+func returnsError(ret *ast.ReturnStmt) bool {
+	return len(ret.Results) > 0 && typeName(ret.Results[len(ret.Results)-1]) != "nil"
 }
 
 // isError reads "err != nil".
