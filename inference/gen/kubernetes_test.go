@@ -202,6 +202,36 @@ func TestNewKubelet(t *testing.T) {
 	}
 }
 
+// TestRenamedGate: a gate that is off and gets another name does not make a new
+// release have what stands behind it, without a person who says so.
+func TestRenamedGate(t *testing.T) {
+	files := as(kubeletFiles(t, "1.37"), "37", "39")
+	for name, text := range files {
+		files[name] = strings.ReplaceAll(text, "PodLevelResourceManagers", "PodLevelManagers")
+	}
+	info := "cache/download/k8s.io/kubernetes/@v/v1.39.0.info"
+	files[info] = `{"Version":"v1.39.0","Time":"2027-04-21T23:59:00Z"}`
+	dir, file := writeFiles(t, files), table(t)
+	out, err := generate(t, "-kubernetes", dir, "-table", file)
+	if !errors.Is(err, errDiffers) || !strings.Contains(out, "PODRES_POD_LEVEL: conditional (featureGates.PodLevelResourceManagers=true)") || !strings.Contains(out, "  WITHOUT ITS SETTING\n") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	_, err = generate(t, "-kubernetes", dir, "-table", file, "-write")
+	if err == nil || !strings.Contains(err.Error(), "off by default in the release before") || !strings.Contains(err.Error(), "kubelet 1.39.0: PODRES_POD_LEVEL: look") {
+		t.Errorf("written: %v", err)
+	}
+	if _, err := generate(t, "-kubernetes", dir, "-table", file, "-write", "-because", "a test"); err != nil {
+		t.Fatal(err)
+	}
+	d, err := rows.Read(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last := d.Changes[len(d.Changes)-1]; last.Because != "a test; kubelet 1.39.0: PODRES_POD_LEVEL" {
+		t.Errorf("%+v", last)
+	}
+}
+
 // TestKubernetesArguments: patch releases are compared with the row of their
 // minor; what is no release gets one clear line.
 func TestKubernetesArguments(t *testing.T) {
@@ -231,6 +261,7 @@ func TestKubernetesArguments(t *testing.T) {
 		{filepath.Join(patch, "none"), "is neither a release nor a directory"},
 		{"1.77.3", "kubelet 1.77.3: the table has no row for 1.77, which would answer for it: read 1.77.0 first"},
 		{t.TempDir(), "it has no directory k8s.io/kubernetes@VERSION"},
+		{patch + ",1.37", "both are compared with the row of 1.37.0: read one at a time"},
 		{writeFiles(t, half), "k8s.io/kubelet@v0.37.0: no such file or directory"},
 		{writeFiles(t, other), "kubelet 1.16.0: no source of Kubernetes: it has no pkg/features"},
 	} {

@@ -198,7 +198,7 @@ func (c *Collector) read(tasks []task) ([]rows.Found, error) {
 		}
 		found, err := c.release(t)
 		if err != nil {
-			return nil, fmt.Errorf("%s %s: %w", t.runtime, t.version, err)
+			return nil, fmt.Errorf("%s %s: %w", t.runtime, t.read(), err)
 		}
 		out = append(out, found)
 	}

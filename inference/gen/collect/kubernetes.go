@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -37,9 +38,14 @@ func (c *Collector) kubernetes() ([]task, error) {
 			return nil, err
 		}
 		for _, t := range tasks {
-			known := slices.ContainsFunc(out, func(o task) bool { return o.version == t.version })
-			if !known && c.wanted(t.runtime, t.version) {
+			if !c.wanted(t.runtime, t.version) {
+				continue
+			}
+			at := slices.IndexFunc(out, func(o task) bool { return o.version == t.version })
+			if at < 0 {
 				out = append(out, t)
+			} else if a, b := out[at].read(), t.read(); a != b {
+				return nil, fmt.Errorf("-kubernetes %s: kubelet %s and %s are asked for, and both are compared with the row of %s: read one at a time", name, a, b, t.version)
 			}
 		}
 	}
@@ -98,6 +104,9 @@ func kubeletTask(row, v inference.Version) task {
 	}
 	return t
 }
+
+// read is the release of the kubelet that a task reads.
+func (t task) read() inference.Version { return cmp.Or(t.patch, t.version) }
 
 // fetched is a release that the Go client fetches when it is read.
 func (c *Collector) fetched(row, v inference.Version) task {

@@ -45,8 +45,12 @@ func (c *Comparison) Merge(because, day string) (*Document, error) {
 	if len(frozen) > 0 && strings.TrimSpace(because) == "" {
 		return nil, fmt.Errorf("%s: rows of published releases would change: say why with -because, or do not write", spans(frozen))
 	}
-	if lost := c.Lost(); len(lost) > 0 && strings.TrimSpace(because) == "" {
+	lost, ungated := c.Lost(), c.Ungated()
+	if len(lost) > 0 && strings.TrimSpace(because) == "" {
 		return nil, fmt.Errorf("new releases would lose what the release before has, which may be a probe that lost its way: %s: look at the source, then say why with -because", strings.Join(lost, "; "))
+	}
+	if len(ungated) > 0 && strings.TrimSpace(because) == "" {
+		return nil, fmt.Errorf("new releases would have without a setting what was off by default in the release before, which may be another name for the setting: %s: look at the source, then say why with -because", strings.Join(ungated, "; "))
 	}
 	for _, f := range c.Added {
 		row, problems := f.row()
@@ -58,9 +62,9 @@ func (c *Comparison) Merge(because, day string) (*Document, error) {
 	d.Releases = c.releases()
 	d.Settings = c.settings()
 	d.Ranges = c.ranges(d.Releases)
-	if reason := strings.TrimSpace(because); reason != "" && len(frozen)+len(c.Lost()) > 0 {
-		for _, lost := range c.Lost() {
-			reason += "; " + lost
+	if reason := strings.TrimSpace(because); reason != "" && len(frozen)+len(lost)+len(ungated) > 0 {
+		for _, doubt := range slices.Concat(lost, ungated) {
+			reason += "; " + doubt
 		}
 		if len(frozen) == 0 {
 			frozen = c.addedRows()
@@ -86,6 +90,34 @@ func (c *Comparison) Lost() []string {
 		}
 	}
 	return out
+}
+
+// Ungated names what new releases have without a setting that was off by default
+// in the release before and is not there any more, as "RUNTIME VERSION: CAPABILITY".
+func (c *Comparison) Ungated() []string {
+	cells := c.old.cells()
+	var out []string
+	for _, f := range c.Added {
+		for _, d := range c.differs(f, cells) {
+			if c.ungated(f, d) {
+				out = append(out, fmt.Sprintf("%s %s: %s", f.Runtime, f.Version, d.id))
+			}
+		}
+	}
+	return out
+}
+
+func (c *Comparison) ungated(f Found, d difference) bool {
+	name, _, _ := strings.Cut(d.was.When, "=")
+	if d.was.State != capability.Conditional || d.now.State == capability.No || !f.Report.Settings[name].Absent {
+		return false
+	}
+	before, report := c.before(f)
+	if report != nil {
+		return report.Settings[name].Value != "true"
+	}
+	was, ok := c.old.setting(name, f.Runtime, before)
+	return !ok || was.Value != "true"
 }
 
 // rank orders states by how little of a capability is there; what is not known

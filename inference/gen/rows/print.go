@@ -167,6 +167,8 @@ func (c *Comparison) printNew(w io.Writer) {
 			mark := ""
 			if rank(d.now) > rank(d.was) {
 				mark = "  LOST"
+			} else if c.ungated(f, d) {
+				mark = "  WITHOUT ITS SETTING"
 			}
 			lines = append(lines, fmt.Sprintf("    %s: %s → %s  %s%s", d.id, d.was, d.now, evidence(d.now), mark))
 		}

@@ -31,7 +31,7 @@ func Fetch(ctx context.Context, path, version string) (Module, error) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", path+"@"+version)
 	cmd.Dir = os.TempDir() // not within the module of this program
-	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=", "GOTOOLCHAIN=local")
+	cmd.Env = append(os.Environ(), "GO111MODULE=on", "GOWORK=off", "GOFLAGS=", "GOTOOLCHAIN=local")
 	cmd.WaitDelay = 10 * time.Second // for what the client itself started
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -48,7 +48,10 @@ func Fetch(ctx context.Context, path, version string) (Module, error) {
 		if runErr == nil {
 			runErr = err
 		}
-		return Module{}, fmt.Errorf("module %s@%s: %w: %s", path, version, runErr, strings.Join(strings.Fields(stderr.String()), " "))
+		if said := strings.Join(strings.Fields(stderr.String()), " "); said != "" {
+			runErr = fmt.Errorf("%w: %s", runErr, said)
+		}
+		return Module{}, fmt.Errorf("module %s@%s: %w", path, version, runErr)
 	}
 	if answer.Error != "" && answer.Sum != "" && answer.Zip != "" {
 		return answer.Module, nil // it was fetched and checked, but not unpacked
