@@ -88,6 +88,8 @@ func TestKubeletChanges(t *testing.T) {
 		{"another handler", "1.16", []edit{{"kubelet/kubelet.go", "registration.DevicePlugin", "registration.OtherPlugin"}}, []string{"DEVICE_PLUGINWATCHER_REGISTRATION: undecided"}},
 		{"handlers from elsewhere", "1.37", []edit{{linux, "registration.DevicePlugin", "deviceHandler"}}, []string{"DEVICE_PLUGINWATCHER_REGISTRATION: undecided"}},
 		{"handlers are added elsewhere", "1.16", []edit{{"kubelet/kubelet.go", ".AddHandler(registration.DevicePlugin", ".Add(registration.Device"}, {"kubelet/kubelet.go", ".AddHandler(", ".Add("}}, []string{"DEVICE_PLUGINWATCHER_REGISTRATION: undecided"}},
+		{"the API moved", "1.37", []edit{{messages, "", ""}, {"deviceplugin/v1beta1/api_grpc.pb.go", "", ""}, {"v1beta1/constants.go", "", ""}},
+			all("undecided", "DEVICE_CDI_DEVICES", "DEVICE_CDI_VIA_ANNOTATIONS", "DEVICE_CONTAINER_ANNOTATIONS", "DEVICE_PLUGIN_V1BETA1", "DEVICE_PREFERRED_ALLOCATION", "DEVICE_PRESTART_CONTAINER", "DEVICE_TOPOLOGY")},
 		{"another version of the API", "1.37", []edit{{"v1beta1/constants.go", "v1beta1\"", "v1\""}}, []string{"DEVICE_PLUGIN_V1BETA1: undecided"}},
 
 		// Registration.
@@ -107,7 +109,8 @@ func TestKubeletChanges(t *testing.T) {
 		{"no limit", "1.37", []edit{{server, `limits.WithRateLimiter("podresources", podresources.DefaultQPS, podresources.DefaultBurstTokens)`, ""}}, []string{"PODRES_UNLIMITED_RATE: yes"}},
 		{"another limit", "1.37", []edit{{"podresources/constants.go", "100", "200"}}, []string{"PODRES_UNLIMITED_RATE: undecided"}},
 		{"a service is not served", "1.37", []edit{{server, "\tpodresourcesalpha.RegisterPodResourcesListerServer(s, old(providers))\n", ""}}, []string{"PODRES_V1ALPHA1_LIST: undecided"}},
-		{"an old API is gone", "1.37", []edit{{server, "podresourcesalpha", "_ "}, {"podresources/v1alpha1/api.pb.go", "", ""}}, []string{"PODRES_V1ALPHA1_LIST: no"}},
+		{"an old API moved", "1.37", []edit{{"podresources/v1alpha1/api.pb.go", "", ""}}, []string{"PODRES_V1ALPHA1_LIST: undecided"}},
+		{"an old API is gone", "1.37", []edit{{server, "podresourcesalpha \"k8s.io/kubelet/pkg/apis/podresources/v1alpha1\"", ""}, {"podresources/v1alpha1/api.pb.go", "", ""}}, []string{"PODRES_V1ALPHA1_LIST: no"}},
 		{"Get is gone", "1.37", []edit{{api, `{MethodName: "Get"},`, ""}}, []string{"PODRES_GET: no"}},
 		{"Get is not answered", "1.37", []edit{{answers, ") Get(", ") One("}}, []string{"PODRES_GET: undecided"}},
 		{"memory of containers is not set", "1.37", []edit{{answers, "Memory: s.memoryOf(c), ", ""}}, []string{"PODRES_MEMORY: undecided"}},
@@ -118,7 +121,8 @@ func TestKubeletChanges(t *testing.T) {
 		// DRA.
 		{"a service is not in the list", "1.37", []edit{{drivers, "\tdrav1beta1.DRAPluginService,\n}", "}"}}, []string{"DRA_V1BETA1: no"}},
 		{"nothing calls a service", "1.37", []edit{{drivers, "drav1.NewDRAPluginClient(p.conn)", "p.client()"}}, []string{"DRA_V1: undecided"}},
-		{"an API is gone", "1.37", []edit{{"apis/dra-health/v1alpha1/types.go", "", ""}}, []string{"DRA_HEALTH_V1ALPHA1: no"}},
+		{"an API moved", "1.37", []edit{{"apis/dra-health/v1alpha1/types.go", "", ""}}, []string{"DRA_HEALTH_V1ALPHA1: undecided"}},
+		{"an API is gone", "1.37", []edit{{drivers, "healthv1alpha1 \"k8s.io/kubelet/pkg/apis/dra-health/v1alpha1\"", ""}, {"apis/dra-health/v1alpha1/types.go", "", ""}}, []string{"DRA_HEALTH_V1ALPHA1: no"}},
 		{"unknown services are taken", "1.37", []edit{{checks, `return "", errUnknown`, "chosen = drav1beta1.DRAPluginService"}}, []string{"DRA_UNKNOWN_SERVICES: yes"}},
 		{"a usual service is returned", "1.37", []edit{{checks, `return "", errUnknown`, "return drav1beta1.DRAPluginService, nil"}}, []string{"DRA_UNKNOWN_SERVICES: undecided"}},
 		{"something else is assigned", "1.37", []edit{{checks, `return "", errUnknown`, "err = errUnknown"}}, []string{"DRA_UNKNOWN_SERVICES: undecided"}},

@@ -45,8 +45,8 @@ func (r *release) drives(name string, clients ...string) (verdict, error) {
 	if err != nil {
 		return verdict{}, err
 	}
-	if !api.there() {
-		return no("there is no API " + name), nil
+	if v, missing := api.missing(); missing {
+		return v, nil
 	}
 	if !r.drivers.has(draManager + "/plugin") {
 		return lost("the code that calls DRA drivers"), nil

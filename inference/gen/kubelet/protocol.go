@@ -16,6 +16,8 @@ type protocol struct {
 	*code
 	// name is the path below the APIs, such as "deviceplugin/v1beta1".
 	name string
+	// lost is set if the kubelet imports the API, but it is not where it used to be.
+	lost bool
 }
 
 // protocol reads a version of an API: from the module k8s.io/kubelet, or from
@@ -33,17 +35,28 @@ func (r *release) protocol(name string) (*protocol, error) {
 			return nil, err
 		}
 		if len(c.files)+len(c.unread) > 0 {
-			return &protocol{c, name}, nil
+			return &protocol{code: c, name: name}, nil
 		}
 	}
-	return &protocol{&code{}, name}, nil
+	p := &protocol{code: &code{}, name: name}
+	for _, c := range []*code{r.devices, r.drivers, r.pods, r.server} {
+		for _, f := range c.files {
+			for _, imported := range f.imports {
+				p.lost = p.lost || within(imported, "apis/"+name)
+			}
+		}
+	}
+	return p, nil
 }
 
-// there tells whether the release has the API.
-func (p *protocol) there() bool { return len(p.files)+len(p.unread) > 0 }
+// there tells whether the release has the API, found or not.
+func (p *protocol) there() bool { return p.lost || len(p.files)+len(p.unread) > 0 }
 
 // missing is the verdict if the API is not there or not understood.
 func (p *protocol) missing() (verdict, bool) {
+	if p.lost {
+		return lost("the API " + p.name), true
+	}
 	if !p.there() {
 		return no("there is no API " + p.name), true
 	}

@@ -116,9 +116,8 @@ func (z *zipped) Blob(hash string) ([]byte, error) {
 }
 
 func readFile(f *zip.File) ([]byte, error) {
-	tooLarge := fmt.Errorf("%s has more than %d bytes", f.Name, maxFile)
 	if f.UncompressedSize64 > maxFile {
-		return nil, tooLarge
+		return nil, fmt.Errorf("%s has more than %d bytes", f.Name, maxFile)
 	}
 	r, err := f.Open()
 	if err != nil {
@@ -128,9 +127,6 @@ func readFile(f *zip.File) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Name, err)
-	}
-	if len(data) > maxFile { // whatever the archive says of it
-		return nil, tooLarge
 	}
 	return data, nil
 }

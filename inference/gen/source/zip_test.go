@@ -3,6 +3,7 @@ package source
 import (
 	"archive/zip"
 	"bytes"
+	"compress/flate"
 	"errors"
 	"os"
 	"path/filepath"
@@ -53,6 +54,44 @@ func TestZipErrors(t *testing.T) {
 		if _, err := Zip(name); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v, want %q", err, want)
 		}
+	}
+}
+
+// TestZipLies: a file that is larger than its archive says is an error, not a part
+// of the file.
+func TestZipLies(t *testing.T) {
+	var packed, b bytes.Buffer
+	deflate, err := flate.NewWriter(&packed, flate.BestSpeed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := deflate.Write(make([]byte, maxFile+2)); err != nil {
+		t.Fatal(err)
+	}
+	if err := deflate.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w := zip.NewWriter(&b)
+	out, err := w.CreateRaw(&zip.FileHeader{Name: "m@v1.0.0/a.go", Method: zip.Deflate, CompressedSize64: uint64(packed.Len()), UncompressedSize64: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Write(packed.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(t.TempDir(), "module.zip")
+	if err := os.WriteFile(name, b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	tree, err := Zip(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if data, err := tree.Read("a.go"); err == nil {
+		t.Errorf("%d bytes of it were read", len(data))
 	}
 }
 
