@@ -113,7 +113,8 @@ func (a *app) stage(ctx context.Context) error {
 	over := func() bool { return stage.Exit() != "" && len(stage.Alive()) == 0 }
 	err = standIn.Wait(ctx, over)
 	seen := standIn.Observation()
-	if config.Restart && err == nil && seen.Registered() {
+	// That a plugin has ended before is not because of a restart.
+	if config.Restart && err == nil && seen.Registered() && !over() {
 		var restarted standin.Restarted
 		restarted, err = standIn.Restart(ctx, over)
 		switch {

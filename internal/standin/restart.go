@@ -28,9 +28,9 @@ type Restarted struct {
 // Restart ends the stand-in, does what every kubelet does when it starts, which
 // is to remove all sockets from the directory of device plugins, and starts
 // another one. It waits until all resources that were registered are again, for the
-// time, or until over tells that the plugin does not run any more. The error is
-// that of the context, if it ended first, or says that the stand-in could not be
-// started.
+// time, or until over tells that the plugin does not run any more; it must run when
+// this begins. The error is that of the context, if it ended first, or says that the
+// stand-in could not be started.
 func (s *Kubelet) Restart(ctx context.Context, over func() bool) (Restarted, error) {
 	before := s.Observation().resources(func(r Registration) bool { return r.Refused == "" })
 	if err := s.Close(); err != nil {
