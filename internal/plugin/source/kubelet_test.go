@@ -117,35 +117,50 @@ func TestKubeletVariants(t *testing.T) {
 }
 
 // TestFillsInMessages: a program that uses the messages of the API for itself,
-// without serving it, needs nothing of a kubelet.
+// without serving it, needs nothing of a kubelet; one that serves it in a way of its
+// own does.
 func TestFillsInMessages(t *testing.T) {
-	dir := t.TempDir()
-	for _, name := range []string{"go.mod", "go.sum"} {
-		text, err := os.ReadFile(filepath.Join(pluginsDir, "kubelet-plain", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	const main = `package main
-
-import "k8s.io/kubelet/pkg/apis/deviceplugin/v1beta1"
-
-func main() {
-	println(v1beta1.Device{Topology: &v1beta1.TopologyInfo{Nodes: []*v1beta1.NUMANode{{ID: 1}}}}.ID)
-}
-`
-	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(main), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	got, err := InspectKubelet(t.Context(), dir, Options{})
-	if err != nil || len(got) != 1 || len(got[0].Requirements) != 1 {
-		t.Fatalf("%+v, %v", got, err)
-	}
-	if r := got[0].Requirements[0]; r.Capability != capability.DeviceTopology || r.Level != capability.Wants || r.Note == "" {
-		t.Errorf("%+v", r)
+	const fill = "\tprintln(v1beta1.Device{Topology: &v1beta1.TopologyInfo{Nodes: []*v1beta1.NUMANode{{ID: 1}}}}.ID)\n"
+	for _, test := range []struct {
+		name, module, code string
+		level              capability.Level
+		plugin             bool
+	}{
+		{"for itself", "kubelet-plain", "", capability.Wants, false},
+		{"registers without the client", "kubelet-plain", "\tvar c grpc.ClientConn\n\t_ = c.Invoke(context.Background(), \"/v1beta1.Registration/Register\", &v1beta1.RegisterRequest{}, &v1beta1.Empty{})\n", capability.Requires, false},
+		{"by the name of the call", "kubelet-cdi-new", "\tprintln(v1beta1.Registration_Register_FullMethodName)\n", capability.Requires, true},
+		{"by the description of the service", "kubelet-cdi-new", "\tgrpc.NewServer().RegisterService(&v1beta1.DevicePlugin_ServiceDesc, nil)\n", capability.Requires, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			for _, name := range []string{"go.mod", "go.sum"} {
+				text, err := os.ReadFile(filepath.Join(pluginsDir, test.module, name))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			main := "package main\n\nimport (\n\t\"context\"\n\n\t\"google.golang.org/grpc\"\n\t\"k8s.io/kubelet/pkg/apis/deviceplugin/v1beta1\"\n)\n\nvar (\n\t_ context.Context\n\t_ grpc.ServerOption\n)\n\nfunc main() {\n" + fill + test.code + "}\n"
+			if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(main), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			got, err := InspectKubelet(t.Context(), dir, Options{})
+			if err != nil || len(got) != 1 {
+				t.Fatalf("%+v, %v", got, err)
+			}
+			plugin := false
+			for _, r := range got[0].Requirements {
+				plugin = plugin || r.Capability == capability.DevicePluginV1beta1
+				if r.Capability == capability.DeviceTopology && (r.Level != test.level || (r.Note == "") != (test.level == capability.Requires)) {
+					t.Errorf("%+v", r)
+				}
+			}
+			if plugin != test.plugin {
+				t.Errorf("%+v", got[0].Requirements)
+			}
+		})
 	}
 }
 

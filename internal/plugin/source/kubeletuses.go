@@ -66,6 +66,13 @@ var called = map[string]capability.ID{
 	"pods/v1alpha1 WatchPods":                         capability.PodsAPIV1alpha1,
 }
 
+// handed are the variables and constants that show a capability, by API, version and
+// name: a plugin may hand them to gRPC itself instead of calling what does so.
+var handed = map[string]capability.ID{
+	"deviceplugin/v1beta1 DevicePlugin_ServiceDesc":             capability.DevicePluginV1beta1,
+	"deviceplugin/v1beta1 Registration_Register_FullMethodName": capability.DevicePluginV1beta1,
+}
+
 // read are the fields and getters of the pod resources API that show a
 // capability.
 var read = map[string]capability.ID{
@@ -101,11 +108,24 @@ func (u *kubeletUses) look(f *function) {
 			if id, ok := read[message(info.TypeOf(n.X))+"."+n.Sel.Name]; ok {
 				u.add(id, f, n, "read", message(info.TypeOf(n.X))+"."+n.Sel.Name)
 			}
+			u.hand(f, info.Uses[n.Sel], n)
 		case *ast.CallExpr:
 			u.call(f, n)
 		}
 		return true
 	})
+}
+
+// hand notes the use of what is handed to gRPC.
+func (u *kubeletUses) hand(f *function, obj types.Object, at ast.Node) {
+	if obj == nil || obj.Pkg() == nil {
+		return
+	}
+	if name, version, ok := symbols.KubeletAPI(obj.Pkg().Path()); ok {
+		if id, ok := handed[name+"/"+version+" "+obj.Name()]; ok {
+			u.add(id, f, at, "read", name+"/"+version+"."+obj.Name())
+		}
+	}
 }
 
 // message is the name of the message of the kubelet's APIs that a type is or
@@ -218,7 +238,8 @@ func (u *kubeletUses) add(id capability.ID, f *function, at ast.Node, kind, symb
 // returns device nodes or mounts as well.
 func (u *kubeletUses) requirements() []capability.Requirement {
 	reqs := slices.Clone(u.reqs)
-	plugin := slices.ContainsFunc(reqs, func(r capability.Requirement) bool { return r.Capability == capability.DevicePluginV1beta1 })
+	// What makes a RegisterRequest registers, however it sends it.
+	plugin := u.requests || slices.ContainsFunc(reqs, func(r capability.Requirement) bool { return r.Capability == capability.DevicePluginV1beta1 })
 	set := map[capability.ID]bool{}
 	for _, id := range written {
 		set[id] = true
@@ -229,7 +250,7 @@ func (u *kubeletUses) requirements() []capability.Requirement {
 		}
 		if set[reqs[i].Capability] && !plugin {
 			// It fills in messages of the API, for itself: no kubelet gets them.
-			reqs[i].Level, reqs[i].Note = capability.Wants, "nothing in it serves the device plugin API"
+			reqs[i].Level, reqs[i].Note = capability.Wants, "nothing was found in it that serves the device plugin API"
 		}
 	}
 	return capability.Normalize(reqs)
