@@ -57,7 +57,8 @@ func (s *Kubelet) has(method string) bool {
 }
 
 // called notes a call of the pod resources API. The error is that of a kubelet
-// which does not have the method, or not switched on.
+// which does not have the method. One that has it switched off has words of its own
+// and no code for it; a plugin that tells the two apart is seen in the first case only.
 func (s *Kubelet) called(method string) error {
 	s.change(func(o *Observation) {
 		if !slices.Contains(o.PodResources, method) {
