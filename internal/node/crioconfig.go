@@ -4,9 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -65,22 +62,8 @@ func (h Host) crioDropIns(dir string) ([]string, error) {
 	if dir == "" {
 		return nil, nil
 	}
-	var files []string
-	err := filepath.WalkDir(h.path(dir), func(p string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		rel, err := filepath.Rel(h.path(dir), p)
-		if err != nil {
-			return err
-		}
-		if len(files) == maxImports {
-			return fmt.Errorf("%s: more than %d files", dir, maxImports)
-		}
-		files = append(files, path.Join(dir, filepath.ToSlash(rel)))
-		return nil
-	})
-	if err != nil && !os.IsNotExist(err) {
+	files, err := h.dropIns(dir, "")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("configuration: %w", err)
 	}
 	return files, nil

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,32 +70,10 @@ func normalized(args []string) []string {
 	return out
 }
 
-// maxDropInEntries bounds what is looked at below a directory of drop-ins: a process
-// can name any, and / as well.
-const maxDropInEntries = 1000
-
 // kubeletDropIns lists the drop-in files in a directory and below, in the order in
 // which they count. The kubelet does not start without the directory.
 func (h Host) kubeletDropIns(dir string) ([]string, error) {
-	var files []string
-	entries := 0
-	err := filepath.WalkDir(h.path(dir), func(p string, e fs.DirEntry, err error) error {
-		if entries++; entries > maxDropInEntries {
-			return fmt.Errorf("%s: more than %d files and directories: it is no directory of drop-ins", dir, maxDropInEntries)
-		}
-		if err != nil || e.IsDir() || filepath.Ext(p) != ".conf" {
-			return err
-		}
-		rel, err := filepath.Rel(h.path(dir), p)
-		if err != nil {
-			return err
-		}
-		if len(files) == maxImports {
-			return fmt.Errorf("%s: more than %d files", dir, maxImports)
-		}
-		files = append(files, path.Join(dir, filepath.ToSlash(rel)))
-		return nil
-	})
+	files, err := h.dropIns(dir, ".conf")
 	if err != nil {
 		return nil, fmt.Errorf("configuration: %w", err)
 	}
