@@ -48,7 +48,7 @@ type Options struct {
 	// Changed is called with what has been seen so far after each step; may be
 	// nil.
 	Changed func(Observation)
-	// DialTimeout, CallTimeout and Settle replace the usual times; for tests.
+	// The times replace the usual ones of the constants; for tests.
 	DialTimeout, CallTimeout, DeviceWait, Settle, RestartWait time.Duration
 }
 

@@ -24,8 +24,8 @@ type Findings struct {
 // Obligation is something that kubelets demand of a plugin.
 type Obligation struct {
 	Text string
-	// Capability is what a kubelet has that does not demand it; 0 if every kubelet
-	// does.
+	// Capability is what a kubelet has that does not demand it; 0, which is none of
+	// the kubelet's, if every kubelet does.
 	Capability capability.ID
 }
 
@@ -142,8 +142,18 @@ func (f *Findings) registration(r Registration) {
 	f.calls(r)
 }
 
-// serving: kubelets from 1.25 on call a plugin while it registers.
+// serving: kubelets from 1.25 on call a plugin while it registers, those before too
+// if it registers by a socket.
 func (f *Findings) serving(r Registration) {
+	if r.Way == BySocket {
+		if r.Served == ServedLate || r.Served == ServedNever {
+			f.breaks(fmt.Sprintf("it does not serve at its socket %q when it registers", r.Endpoint), 0)
+		}
+		if r.Served == ServedNever {
+			f.gap(fmt.Sprintf("%s could not be called at its socket %q", orUnnamed(r.Resource), r.Endpoint))
+		}
+		return
+	}
 	switch r.Served {
 	case ServedLate:
 		f.uses(capability.DeviceRegisterBeforeServe, capability.Requires, "RegisterRequest", "the plugin could be called only after the answer")
@@ -241,6 +251,8 @@ func (f *Findings) calls(r Registration) {
 		unimplemented := c.Code == codes.Unimplemented.String()
 		switch {
 		case c.Error == "":
+		case c.Method == "GetDevicePluginOptions" && unimplemented && r.Way == BySocket:
+			f.breaks("it does not implement GetDevicePluginOptions, which every kubelet calls when a plugin registers by a socket", 0)
 		case c.Method == "GetDevicePluginOptions" && unimplemented:
 			f.uses(capability.DeviceWithoutGetOptions, capability.Requires, "GetDevicePluginOptions", "not implemented")
 			f.breaks("it does not implement GetDevicePluginOptions", capability.DeviceWithoutGetOptions)

@@ -103,3 +103,34 @@ func TestManySockets(t *testing.T) {
 		t.Error(gaps)
 	}
 }
+
+// TestRegistersBySocket: every kubelet calls a plugin that registers by a socket
+// before it accepts it, those up to 1.24 too: what it does wrong then works with
+// none of them.
+func TestRegistersBySocket(t *testing.T) {
+	for name, behaviour := range map[string]Behaviour{"curious": curious, "1.24": v124, "1.30": v130} {
+		for _, test := range []struct {
+			name   string
+			change func(*fake)
+			broken string
+		}{
+			{"no GetDevicePluginOptions", func(f *fake) { f.options = nil }, "it does not implement GetDevicePluginOptions, which every kubelet calls"},
+			{"it does not serve", func(f *fake) { f.info.Endpoint = "/nowhere/gpu.sock" }, "it does not serve at its socket \"/nowhere/gpu.sock\" when it registers"},
+		} {
+			t.Run(name+", "+test.name, func(t *testing.T) {
+				s, o := standIn(t, behaviour)
+				f := good()
+				f.info = &registration.PluginInfo{Type: registration.DevicePlugin, Name: "example.com/gpu", SupportedVersions: []string{"v1beta1"}}
+				test.change(f)
+				f.serve(t, filepath.Join(o.Registry, "gpu.sock"))
+				found := see(t, s).Findings()
+				if got := needs(found); got != "DEVICE_PLUGINWATCHER_REGISTRATION DEVICE_PLUGIN_V1BETA1" {
+					t.Errorf("needs %s", got)
+				}
+				if len(found.Broken) != 1 || !strings.HasPrefix(found.Broken[0].Text, test.broken) || found.Broken[0].Capability != 0 {
+					t.Errorf("%+v", found.Broken)
+				}
+			})
+		}
+	}
+}
