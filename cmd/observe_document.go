@@ -77,8 +77,20 @@ func (o *observeOptions) document(t *inference.Table, plugin string, as *inferen
 	if as != nil {
 		group = &t.Evaluate(found.Needs, []inference.Support{*as})[0]
 	}
-	doc.Conclude(group, t.Advise(found.Needs, kubelets, nil))
+	doc.Conclude(group, t.Advise(found.Needs, kubelets, nil), undecided(t, found.Needs))
 	return doc
+}
+
+// undecided tells whether there is a release of the kubelet of which it is not
+// known whether it has all that is needed.
+func undecided(t *inference.Table, need capability.Needs) bool {
+	for _, r := range t.Releases(inference.Kubelet) {
+		s := t.Lookup(inference.Runtime{Name: r.Runtime, Version: r.Version}, nil)
+		if capability.Check(need, s).Verdict == capability.Inconclusive {
+			return true
+		}
+	}
+	return false
 }
 
 func observedRegistration(r standin.Registration) report.ObservedRegistration {

@@ -174,8 +174,8 @@ func (d *Observe) SetLog(l Log) {
 
 // Conclude draws the conclusion from what the document has: group is the check
 // against the release that was played, nil if none was; advice tells where the
-// plugin would work.
-func (d *Observe) Conclude(group *inference.Group, advice inference.Advice) {
+// plugin would work, and undecided that it may also work elsewhere.
+func (d *Observe) Conclude(group *inference.Group, advice inference.Advice, undecided bool) {
 	a := newAdvice(d.Plugin.Name, advice, nil)
 	d.Fits, d.Nowhere = a.Fits, a.Nowhere
 	v := capability.Compatible
@@ -184,7 +184,7 @@ func (d *Observe) Conclude(group *inference.Group, advice inference.Advice) {
 		r.Gaps = []string{} // the document has them
 		d.Result = &r
 		v = group.Last().Report.Verdict
-	} else if len(d.Gaps) > 0 {
+	} else if len(d.Gaps) > 0 || len(d.Fits) == 0 && undecided {
 		v = capability.Inconclusive
 	} else if len(d.Fits) == 0 {
 		v = capability.Incompatible

@@ -250,8 +250,12 @@ func (d *Observe) logLines() []string {
 // conclusion is the verdict in a line.
 func (d *Observe) conclusion() string {
 	line := fmt.Sprintf("%s: %s used %s", d.Verdict, plain(d.Plugin.Name), d.used())
-	if d.Verdict == capability.Inconclusive.String() {
+	inconclusive := d.Verdict == capability.Inconclusive.String()
+	switch {
+	case inconclusive && len(d.Gaps) > 0:
 		line += "; more may be needed, not everything could be seen"
+	case inconclusive && d.Result == nil:
+		line += "; of no release is known that it has all of it"
 	}
 	if d.hopeless() {
 		line += "; it does what no kubelet accepts"
