@@ -46,6 +46,9 @@ func FuzzFindings(f *testing.F) {
 		if len(o.Registrations)+len(o.Drivers) == 0 && len(found.Needs.Gaps) == 0 {
 			t.Error("nothing was seen, and nothing is missing")
 		}
+		if len(found.Needs.Requirements) == 0 && len(found.Needs.Gaps) == 0 {
+			t.Error("it needs nothing, and nothing is missing")
+		}
 		again := o.Findings()
 		if !slices.Equal(again.Needs.Gaps, found.Needs.Gaps) || !slices.Equal(again.Broken, found.Broken) {
 			t.Error("not the same again")

@@ -321,6 +321,9 @@ func (f *Findings) driver(d Driver) {
 		f.gap(fmt.Sprintf("it registers as a %q: of those nothing is known here", d.Type))
 		return
 	}
+	if len(d.Services) == 0 {
+		f.gap(fmt.Sprintf("the DRA driver %s names no service that it offers", d.Name))
+	}
 	for _, name := range d.Services {
 		service, ok := services[name]
 		if !ok {

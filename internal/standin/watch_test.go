@@ -24,6 +24,7 @@ func TestPluginsDirectory(t *testing.T) {
 		{"a device plugin of the future", newer(&registration.PluginInfo{Type: registration.DevicePlugin, Name: "example.com/gpu", SupportedVersions: []string{"v1beta1"}}), "DEVICE_PLUGINWATCHER_REGISTRATION DEVICE_PLUGIN_V1BETA1", "", "PluginInfo has a field that is newer"},
 		{"a DRA driver", &registration.PluginInfo{Type: registration.DRAPlugin, Name: "gpu.example.com", SupportedVersions: []string{"v1.DRAPlugin", "v1beta1.DRAPlugin", "v1.DRAResourceHealth"}}, "(DRA_HEALTH_V1) |DRA_V1 |DRA_V1BETA1", "", ""},
 		{"a DRA driver of the future", &registration.PluginInfo{Type: registration.DRAPlugin, Name: "gpu.example.com", SupportedVersions: []string{"v7.DRAPlugin"}}, "", "", "offers \"v7.DRAPlugin\", which is not known"},
+		{"a DRA driver of nothing", &registration.PluginInfo{Type: registration.DRAPlugin, Name: "gpu.example.com"}, "", "", "the DRA driver gpu.example.com names no service"},
 		{"a DRA driver that does not answer", &registration.PluginInfo{Type: registration.DRAPlugin}, "", "", "the socket gpu.sock in the plugins directory did not answer: no answer within 1s, and no kubelet waits longer"},
 		{"a CSI driver", &registration.PluginInfo{Type: registration.CSIPlugin, Name: "csi.example.com"}, "", "", "registers as a \"CSIPlugin\""},
 	} {
