@@ -70,6 +70,9 @@ func newObserveStage(a *app) *cobra.Command {
 		Use: stageCommand, Hidden: true, Args: cobra.NoArgs,
 		Short: "The first process of the namespaces of observe; for itself only",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if os.Getpid() != 1 {
+				return usagef("%s is no command to call: observe starts it by itself", stageCommand)
+			}
 			if err := a.stage(cmd.Context()); err != nil {
 				// Whoever waits has been told; here the output is the plugin's.
 				return statusError(exitError)
